@@ -9,15 +9,20 @@ READY := $(VENV)/.ok
 MINUTES ?= 10
 BOUNDS := $(CURDIR)/.bounds
 
-.PHONY: demo test check lowest fuzz bounds bench calibrate papers docs clean
+.PHONY: demo test check compiled lowest fuzz bounds bench calibrate papers docs clean
 
 demo: $(RUNNABLE)
 	$(VENV)/bin/typicality demo --output demo --force
 
-# The variables let scikit-learn's array-API checks run instead of being skipped, and keep the
-# processes of pytest, one for each core, from starting threads for each core.
-test: check
+# Compiled code is made first, once; else each process of pytest would compile most of it. The
+# variables let scikit-learn's array-API checks run instead of being skipped, and keep the processes
+# of pytest, one for each core, from starting threads for each core.
+test: $(READY)
+	$(MAKE) --jobs 2 check compiled
 	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -n auto --maxprocesses 4 --dist loadgroup
+
+compiled: $(READY)
+	$(VENV)/bin/typicality warm-up --quiet
 
 check: $(READY)
 	$(RUN) -m ruff format --check .
@@ -30,7 +35,7 @@ lowest:
 	$(VENV)-lowest/bin/python -m pip install --quiet --constraint constraints-min.txt ".[plot,xlsx,dask]" \
 		"pytest<9.2" pytest-xdist hypothesis psutil pandas polars
 	$(VENV)-lowest/bin/python tests/smoke.py
-	SCIPY_ARRAY_API=0 OMP_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -n auto --maxprocesses 4 \
+	SCIPY_ARRAY_API=0 OMP_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -n auto --maxprocesses 4 --dist loadgroup \
 		tests/cluster/test_estimators.py tests/membership tests/operators/test_contract.py tests/persistence tests/tables \
 		tests/cli/test_categories.py tests/cli/test_cluster.py tests/cli/test_compare.py tests/cli/test_outliers.py \
 		tests/cli/test_validate.py
@@ -45,7 +50,7 @@ fuzz: $(READY)
 # One contract is left out: it is about the last digits, which differ without vector instructions.
 bounds: $(READY)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(BOUNDS) OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n auto \
-		--maxprocesses 4 -k "not sums_know_their_error" tests/test_kernels.py tests/test_minimax.py \
+		--maxprocesses 4 --dist loadgroup -k "not sums_know_their_error" tests/test_kernels.py tests/test_minimax.py \
 		tests/operators tests/levelsets tests/membership tests/geometry tests/metrics tests/solve \
 		tests/cluster
 
@@ -61,6 +66,7 @@ bench: $(READY)
 	$(RUN) benchmarks/novelty_choice.py
 	$(RUN) benchmarks/contaminated_reference.py
 	$(RUN) benchmarks/cmeans_defaults.py
+	$(RUN) benchmarks/touching_blobs.py
 	$(RUN) benchmarks/robustness.py
 	$(RUN) benchmarks/kernel_memory.py
 	$(RUN) benchmarks/kernel_sums.py

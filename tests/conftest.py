@@ -148,6 +148,28 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason=NO_GPU))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With --dist loadgroup, a process runs whole files, so that what they share is made once.
+
+    Groups that are marked begin first: they are long, and should not be left over at the end.
+    """
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadGroupScheduling
+
+    class ByFile(LoadGroupScheduling):
+        def _split_scope(self, nodeid):
+            return super()._split_scope(nodeid).partition("::")[0]
+
+        def _assign_work_unit(self, node):
+            for unit in [unit for unit in self.workqueue if not unit.endswith(".py")][:1]:
+                self.workqueue.move_to_end(unit, last=False)
+            super()._assign_work_unit(node)
+
+    return ByFile(config, log)
+
+
 def pytest_report_header():
     """Say which folder of real data is in use."""
     return f"{FOLDER_VARIABLE}: {os.environ.get(FOLDER_VARIABLE, 'not set')}"

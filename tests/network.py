@@ -18,15 +18,15 @@ def is_here(host):
         return False
 
 
-def _refuse(event, arguments):
-    if event in _CALLS:
+def _refuse(event, arguments, calls=_CALLS, names=_NAMES):  # globals vanish before the hook
+    if event in calls:
         sock, address = arguments[0], arguments[-1]
         is_local = sock.family not in (socket.AF_INET, socket.AF_INET6)
         # To connect a socket for datagrams sends nothing; Dask finds out its own address by that.
         is_silent = event == "socket.connect" and sock.type == socket.SOCK_DGRAM
         is_connected = address is None
         _require(is_local or is_silent or is_connected or is_here(address[0]), address)
-    elif event in _NAMES:
+    elif event in names:
         host = arguments[0]
         _require(is_here(host) or _is_number(host), host)
 

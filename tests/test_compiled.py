@@ -25,6 +25,8 @@ from typicality.membership.base import Array, CompiledRule, NearestPrototype, la
 from typicality.operators import KernelColumns, Truncated
 from typicality.operators.tails import ExactTails
 
+pytestmark = pytest.mark.xdist_group("compiled")  # long: it begins first
+
 # ---- when it is loaded --------------------------------------------------------------------------
 
 

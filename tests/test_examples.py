@@ -8,6 +8,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
+pytestmark = pytest.mark.xdist_group("examples")  # long: it begins first
 FOLDER = Path(__file__).parents[1] / "examples"
 EXAMPLES = sorted(FOLDER.glob("*/plot_*.py"))
 

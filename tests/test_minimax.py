@@ -172,11 +172,11 @@ def test_distances_are_scalar_products_when_double_centred(rng, name, power):
 
 def test_minimax_paths_of_two_thousand_rows_take_seconds(rng):
     X, X_new = normal(rng, 2000, 5), normal(rng, 2000, 5)
-    start = time.perf_counter()
+    start = time.process_time()  # of this process: the machine may be busy
     paths = MinimaxPaths.of(X)
     paths.distances()
     paths.distances_to(X_new)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_minimax_example_in_the_docstring():

@@ -216,9 +216,11 @@ def test_two_categories_are_never_too_many(table):
 def test_missing_values_are_refused_or_count_as_a_category(table):
     gaps = table.copy()
     gaps.loc[7, "island"], gaps.loc[9, "mass"] = None, np.nan
-    with pytest.raises(ValueError, match=r"Column 'island' of X misses 1 value.*first in row 7"):
+    with pytest.raises(
+        ValueError, match=r"Column 'island' of X has 1 missing value.*first in row 7"
+    ):
         MixedColumns().fit(gaps)
-    with pytest.raises(ValueError, match=r"Column 'mass' of X misses 1 value.*first in row 9"):
+    with pytest.raises(ValueError, match=r"Column 'mass' of X has 1 missing value.*first in row 9"):
         MixedColumns().fit(gaps.assign(island=table["island"]))
     step = MixedColumns(missing="median").fit(gaps)
     names = list(step.get_feature_names_out())

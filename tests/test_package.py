@@ -13,6 +13,8 @@ import pytest
 
 import typicality
 
+pytestmark = pytest.mark.xdist_group("package")  # long: it begins first
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "typicality"
 HEAVY = ["sklearn", "numba", "torch", "dask", "matplotlib", "finufft", "scipy", "pandas"]

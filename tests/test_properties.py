@@ -1,7 +1,7 @@
 """Properties of all estimators, on generated data: what must not change a result.
 
 Clusters of the generated sets stand apart, so that no result hangs on the last bit. (Fits that are
-interrupted are in `cluster/test_unfinished_fits.py`.)
+interrupted are in `cluster/test_unfinished_fits.py`, numbers of threads in `test_same_bits.py`.)
 """
 
 import pickle
@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from threadpoolctl import threadpool_limits
 
 import typicality
 from typicality._estimators import ESTIMATORS
@@ -134,15 +133,3 @@ def test_single_precision_gives_the_same_clusters(name, table):
     by_single, by_double = numbers(models[0], single), numbers(models[1], double)
     largest = np.abs(by_double).max(initial=1.0)
     assert_allclose(by_single, by_double, atol=SINGLE * largest)
-
-
-@every_estimator
-def test_number_of_threads_does_not_matter(name, rng):
-    X = rng.normal(size=(5000, 3)) + 20.0 * rng.integers(2, size=5000)[:, None]
-    found = []
-    for n_threads in (1, 2):
-        with threadpool_limits(n_threads):
-            model = estimator_for(name, 2).fit(X)
-            found.append((model.predict(X), numbers(model, X)))
-    assert_array_equal(found[0][0], found[1][0])
-    assert_array_equal(found[0][1], found[1][1])

@@ -1,8 +1,11 @@
 """Pages of code: each section runs by itself, after the imports at the top of its page."""
 
+import copy
 import doctest
 import re
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -21,17 +24,38 @@ def anchor(section):
     return re.sub(r"[^\w -]", "", title).lower().replace(" ", "-")
 
 
-def recipes(page):
-    """Each section with code, after the imports, whose lines keep their numbers."""
-    imports, *sections = re.split(r"^(?=## )", page.read_text("utf-8"), flags=re.MULTILINE)
-    before = ""
+def sections_of(page):
+    """What stands above the first section, and the sections with code, by their names."""
+    top, *sections = re.split(r"^(?=## )", page.read_text("utf-8"), flags=re.MULTILINE)
+    found, before = {}, top
     for section in sections:
         if ">>> " in section:
-            yield f"{page.stem}-{anchor(section)}", imports + "\n" * before.count("\n") + section
+            lines_above = "\n" * before.count("\n")  # so that lines keep their numbers
+            found[f"{page.stem}-{anchor(section)}"] = lines_above + section
         before += section
+    return top, found
 
 
-RECIPES = {name: (page, text) for page in PAGES for name, text in recipes(page)}
+RECIPES = {name: (page, text) for page in PAGES for name, text in sections_of(page)[1].items()}
+
+
+def run(page, text, names):
+    """Run code with some names, and give those that it leaves."""
+    recipe = doctest.DocTestParser().get_doctest(
+        text.replace("\n```\n", "\n\n"), names, name=page.stem, filename=str(page), lineno=0
+    )  # a blank line ends the expected output
+    assert doctest.DocTestRunner().run(recipe, clear_globs=False).failed == 0
+    return recipe.globs
+
+
+@cache
+def names_at_the_top(page):
+    """The top of a page runs once: some pages fit a model there."""
+    return run(page, sections_of(page)[0], {})
+
+
+def copied(value):
+    return value if isinstance(value, ModuleType) else copy.deepcopy(value)
 
 
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
@@ -42,9 +66,6 @@ def test_recipe_prints_what_it_says(name):
     page, text = RECIPES[name]
     for optional in re.findall(r">>> import (torch)\b", text):
         pytest.importorskip(optional, reason=f"{optional} is not installed")
-    recipe = doctest.DocTestParser().get_doctest(
-        text.replace("\n```\n", "\n\n"), globs={}, name=name, filename=str(page), lineno=0
-    )  # a blank line ends the expected output
-    results = doctest.DocTestRunner().run(recipe)
+    top = names_at_the_top(page)
+    run(page, text, {key: copied(value) for key, value in top.items() if key != "__builtins__"})
     plt.close("all")
-    assert results.failed == 0

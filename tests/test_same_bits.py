@@ -20,10 +20,11 @@ from typicality.operators.nufft import Nufft
 from typicality.operators.nystroem import Nystroem
 
 pytestmark = [
+    pytest.mark.xdist_group("same bits"),  # long: it begins first
     pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
-JOBS = (1, 2, 4)
+JOBS = (1, 4)  # a choice that two threads would change, four change too
 
 
 def hashes_of(folder):
@@ -41,12 +42,13 @@ def assert_same_models(build, X, folder):
         with threadpool_limits(n_jobs):
             model = build().fit(X)
             save(model, folder / str(n_jobs))
-            found.append((hashes_of(folder / str(n_jobs)), numbers(model, X).tobytes()))
-    assert found[0] == found[1] == found[2]
+            answers = [model.predict(X).tobytes(), numbers(model, X).tobytes()]
+            found.append((hashes_of(folder / str(n_jobs)), answers))
+    assert found[0] == found[1]
 
 
 MODELS = {
-    **{name: (partial(estimator_for, name, 2), 3000, 3) for name in PUBLIC},
+    **{name: (partial(estimator_for, name, 2), 5000, 3) for name in PUBLIC},
     "compiled sweeps": (partial(FuzzyCMeans, 4, random_state=0), 40_000, 3),
     # Here the quickest operator was another one with two threads than with one.
     "alpha-cut, few rows": (partial(AlphaCutClustering, sigma=0.5), 2500, 4),
@@ -75,7 +77,7 @@ def assert_same_products(build, rng):
     for n_jobs in JOBS:
         with threadpool_limits(n_jobs):
             found.append((build() @ weights).tobytes())
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
 
 
 def test_products_through_landmarks_are_the_same_for_any_number_of_threads(rng):
@@ -91,18 +93,18 @@ def test_products_through_a_large_grid_are_the_same_for_any_number_of_threads(rn
 
 
 @pytest.mark.parametrize(
-    "command",
+    ("command", "n_rows"),
     [
-        ["cluster", "--method", "auto"],
-        ["cluster", "--method", "fcm", "-k", "2"],
-        ["cluster", "--method", "alpha-cut", "--param", "algorithm=auto", "--sigma", "0.5"],
-        ["outliers"],
+        (["cluster", "--method", "auto"], 800),  # more of them are above, without files
+        (["cluster", "--method", "fcm", "-k", "2"], 2500),
+        (["cluster", "--method", "alpha-cut", "--param", "algorithm=auto", "--sigma", "0.5"], 2500),
+        (["outliers"], 2500),
     ],
-    ids=lambda command: " ".join(command[:3]),
+    ids=lambda value: " ".join(value[:3]) if isinstance(value, list) else str(value),
 )
-def test_files_of_a_run_are_the_same_for_any_jobs(command, rng, tmp_path):
+def test_files_of_a_run_are_the_same_for_any_jobs(command, n_rows, rng, tmp_path):
     file = tmp_path / "rows.csv"
-    X = rng.normal(size=(2500, 4)) + 8.0 * rng.integers(2, size=2500)[:, None]
+    X = rng.normal(size=(n_rows, 4)) + 8.0 * rng.integers(2, size=n_rows)[:, None]
     np.savetxt(file, X, delimiter=",", header="a,b,c,d", comments="")
     hashes, records = [], []
     for n_jobs in JOBS:
@@ -122,8 +124,8 @@ def test_files_of_a_run_are_the_same_for_any_jobs(command, rng, tmp_path):
         records.append(record)
     assert "model/model.json" in hashes[0]
     assert "report.html" in hashes[0]
-    assert hashes[0] == hashes[1] == hashes[2]
-    assert records[0] == records[1] == records[2]
+    assert hashes[0] == hashes[1]
+    assert records[0] == records[1]
 
 
 def blas_threads():

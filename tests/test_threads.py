@@ -118,11 +118,11 @@ context = multiprocessing.get_context("fork")
 queue = context.Queue()
 process = context.Process(target=child, args=(queue,))
 process.start()
-there = queue.get(timeout=60)
+there = queue.get(timeout=200)
 process.join()
 assert here == there, (here, there)
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
 def test_fork_while_another_thread_computes_a_property_does_not_hang():
@@ -147,7 +147,7 @@ if child == 0:
 assert os.waitpid(child, 0)[1] == 0
 go_on.set()
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
 def test_cached_property_is_computed_once_and_can_be_deleted():
@@ -189,7 +189,7 @@ def work():
 {how}
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], check=True, timeout=60, capture_output=True, text=True
+        [sys.executable, "-c", code], check=True, timeout=300, capture_output=True, text=True
     )
     assert done.stdout == "[1, 2] [3, 4]\n", done.stderr
 

@@ -9,8 +9,9 @@ right for all. Can one estimator choose, and give the reason for its choice?
 # %%
 # Four data sets, no parameter
 # ----------------------------
-# :class:`~typicality.AutoClustering` asks three methods: density, a Gaussian
-# mixture and round groups. ``explanation_`` is a sentence about the choice.
+# :class:`~typicality.AutoClustering` compares three methods: density, a
+# Gaussian mixture and round groups. ``explanation_`` is a sentence that
+# explains the choice.
 
 from textwrap import fill
 
@@ -53,7 +54,7 @@ plt.show()
 # %%
 # What we learn
 # -------------
-# With two columns, density decides. It finds crescents, rings and blobs with
-# the same settings, and it answers that a cloud is one cluster. Round groups
-# would split the cloud. Read the sentence before you use the labels: it shows
-# how far the other methods disagree.
+# With two columns, the density method is used. It finds crescents, rings and
+# blobs with the same settings, and one cluster in the cloud. Round groups would
+# split the cloud. Read the explanation before you use the labels, because it
+# also has the results of the other methods.

@@ -3,7 +3,7 @@ Do diabetes patients fall into groups?
 ======================================
 
 A study has blood pressure, body mass index and blood values of 442 patients.
-k-means can always split them into groups. Are there any?
+k-means can always split them into groups. Are there real groups?
 """
 
 # %%
@@ -35,10 +35,10 @@ print(f"silhouette of three groups: {silhouette_score(X, groups):.2f}")
 # %%
 # Ask the density
 # ---------------
-# :class:`~typicality.AlphaCutClustering` finds groups only where a valley of
-# low density separates them. ``evidence_`` compares the deepest valley with
-# those that chance makes in a single cloud. A value of 1 or more means more
-# than one cluster. The iris flowers are shown for comparison.
+# :class:`~typicality.AlphaCutClustering` finds groups only if a valley of low
+# density separates them. ``evidence_`` compares the deepest valley with the
+# valleys that chance produces in a single cloud. A value of 1 or more means
+# more than one cluster. The iris flowers are shown for comparison.
 
 model = AlphaCutClustering().fit(X)
 flowers = AlphaCutClustering().fit(load_iris().data)
@@ -62,6 +62,6 @@ plt.show()
 # What we learn
 # -------------
 # The patients form one continuous cloud, and k-means cuts it into slices. The
-# borders between the slices are a convention, so do not give the groups medical
-# names. If you need groups anyway, for example of equal size for a trial, say
-# so, and use quantiles of one measurement.
+# borders between the slices are arbitrary, so do not give the groups medical
+# names. If you need groups anyway, for example groups of equal size for a
+# trial, use quantiles of one measurement.

@@ -3,15 +3,15 @@ What do a few far rows do to the cluster centres?
 =================================================
 
 Real tables contain errors: a wrong unit, a broken sensor, a stray row. How far
-do 15 such rows among 315 pull the centres of three clusters?
+do 15 such rows among 315 move the centres of three clusters?
 """
 
 # %%
 # Three groups and stray rows
 # ---------------------------
-# In k-means every row belongs to a cluster and pulls at its centre. In
-# :class:`~typicality.PossibilisticCMeans` a row far from all clusters belongs
-# nowhere: its typicalities are almost zero, and so is its pull.
+# In k-means, every row belongs to a cluster and moves its centre. In
+# :class:`~typicality.PossibilisticCMeans`, a row far from all clusters belongs
+# to none: its typicalities are almost zero, so it hardly moves any centre.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -36,9 +36,10 @@ colours = dict(zip(models, ("#D55E00", "#0072B2"), strict=True))
 # %%
 # Move the stray rows away
 # ------------------------
-# The stray rows lie on a circle around the groups. Its radius grows. The error
-# is the largest distance of a true centre to the nearest centre that was found,
-# as the median of five draws.
+# The stray rows lie on a circle around the groups. The radius of this circle
+# grows. For each true centre, we take the distance to the nearest centre that
+# was found. The error is the largest of these distances, as the median of five
+# draws.
 
 radii = np.arange(0, 31, 3)
 errors = {name: [] for name in models}
@@ -97,9 +98,9 @@ plt.show()
 # %%
 # What we learn
 # -------------
-# ``KMeans`` spends a centre on the stray rows as soon as they are far enough,
-# and two groups then share one. The possibilistic centres stay where they are,
-# and no row had to be removed first. This has a limit: if many stray rows lie
-# close together, they are a cluster for every method.
-# :class:`~typicality.FuzzyCMeans` has the same weakness as k-means, but it
-# warns when a cluster holds nothing but far rows.
+# ``KMeans`` uses one centre for the stray rows as soon as they are far enough,
+# and two groups then share a centre. The possibilistic centres do not move, and
+# no row had to be removed first. This has a limit: if many stray rows lie close
+# together, every method finds a cluster there. :class:`~typicality.FuzzyCMeans`
+# has the same weakness as k-means, but it warns if a cluster contains only far
+# rows.

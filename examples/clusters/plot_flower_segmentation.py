@@ -2,14 +2,14 @@
 Which pixels of a photo belong to the flower?
 =============================================
 
-A photo shows a flower in front of leaves. Can the colours alone tell the flower
-from the background, and how sharp is its edge?
+A photo shows a flower in front of leaves. Can the colours alone separate the
+flower from the background, and how sharp is its edge?
 """
 
 # %%
 # Cluster the colours
 # -------------------
-# Every pixel is a row with three columns: red, green and blue. Each fourth
+# Every pixel is a row with three columns: red, green and blue. Every fourth
 # pixel in both directions is enough here.
 
 import matplotlib.pyplot as plt
@@ -28,9 +28,9 @@ print(model.cluster_centers_.round(2))
 # Show one membership as an image
 # -------------------------------
 # Two of the four clusters are red: the light and the dark parts of the petals.
-# Memberships add up, so the sum of these two is the membership of the flower.
-# It is a soft mask with values between 0 and 1. Mixing the photo with white by
-# this mask cuts out the flower without a jagged edge.
+# The sum of their memberships is the membership of the flower. It is a soft
+# mask with values between 0 and 1. Mixing the photo with white by this mask
+# cuts out the flower without a jagged edge.
 
 red = model.cluster_centers_[:, 0] > 0.5
 mask = model.memberships_[:, red].sum(axis=1).reshape(height, width)

@@ -2,14 +2,14 @@
 Which iris flowers lie between two species?
 ===========================================
 
-A hard clustering gives each flower one label, even where two species overlap.
-Can soft memberships show which labels are safe and which are a guess?
+A hard clustering gives each flower one label, even if two species overlap. Can
+soft memberships show which labels are safe and which are a guess?
 """
 
 # %%
 # Fit three soft clusters
 # -----------------------
-# :class:`~typicality.FuzzyCMeans` does not see the species. It gives each
+# :class:`~typicality.FuzzyCMeans` does not know the species. It gives each
 # flower three memberships that sum to one.
 
 import matplotlib.pyplot as plt
@@ -27,8 +27,8 @@ print(memberships[[0, 50, 77, 133]].round(2))
 # %%
 # Compare with the species
 # ------------------------
-# Each cluster stands for the species of most of its flowers. A flower counts as
-# misplaced if it has another species.
+# Each cluster represents the species of most of its flowers. A flower of
+# another species in this cluster is called misplaced.
 
 species = np.array(
     [np.bincount(iris.target[model.labels_ == k]).argmax() for k in range(3)]
@@ -97,5 +97,5 @@ plt.show()
 # -------------
 # Setosa stands apart, so its flowers have pure colours. Versicolor and
 # virginica overlap, and the misplaced flowers lie in the mixed colours between
-# them. No flower with a membership above 0.9 is misplaced here. The flowers
-# with lower memberships deserve a second look.
+# them. No flower with a membership above 0.9 is misplaced here. The labels of
+# flowers with lower memberships should be checked.

@@ -37,9 +37,9 @@ plt.show()
 # %%
 # Cut at other levels
 # -------------------
-# The tree has the clusters at every level. ``labels_at`` reads them without a
+# The tree has the clusters at every level. ``labels_at`` returns them without a
 # new fit. A higher level leaves out more rows: first the outliers, then the
-# rims of the clusters.
+# rows at the edges of the clusters.
 
 figure, axes = plt.subplots(
     1, 3, figsize=(9, 3.8), layout="constrained", sharey=True
@@ -61,7 +61,7 @@ plt.show()
 # %%
 # What we learn
 # -------------
-# The number of clusters is a statement about a level. At a low level the
-# bridges of outliers join groups; at a high level a group falls into pieces.
-# The default chooses a level for each cluster, and the long lines in the tree
-# show that the six groups exist over a wide range of levels.
+# The number of clusters depends on the level. At a low level, outliers between
+# the groups connect them; at a high level, a group falls into pieces. The
+# default chooses a level for each cluster, and the long lines in the tree show
+# that the six groups exist over a wide range of levels.

@@ -2,17 +2,17 @@
 How can I find round clusters that touch, without their number?
 ===============================================================
 
-Many of these fifteen groups touch, so no empty space separates them. How many
-clusters does a method find that knows neither their number nor their width?
+Many of these fifteen groups touch, so no empty space separates them. Can a
+method find all of them without knowing their number and width?
 """
 
 # %%
 # Add one cluster at a time
 # -------------------------
-# :class:`~typicality.SequentialPCM` adds clusters one by one. One parameter is
-# left, ``lam``, the weight of sparsity: if it is too large, clusters vanish.
-# The default tries 50 rising values and keeps the result with the lowest
-# Bayesian information criterion (BIC).
+# :class:`~typicality.SequentialPCM` adds clusters one by one. It has one
+# important parameter, ``lam``: if it is too small, clusters merge; if it is too
+# large, clusters vanish. The default tries up to 50 increasing values and keeps
+# the result with the lowest Bayesian information criterion (BIC).
 
 import matplotlib.pyplot as plt
 
@@ -45,6 +45,7 @@ plt.show()
 # %%
 # What we learn
 # -------------
-# The answer is 15 for most values of ``lam``, over three powers of ten, and the
-# BIC is lowest there. Such a plateau is a good sign. If the number changes with
-# every value, the data do not have a clear number of round clusters.
+# Most values of ``lam``, over three powers of ten, give 15 clusters, and the
+# BIC is lowest for these values. Such a plateau is a good sign. If the number
+# changes with every value, the data do not have a clear number of round
+# clusters.

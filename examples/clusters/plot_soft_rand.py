@@ -3,14 +3,14 @@ Which fuzzifier gives the right degree of doubt?
 ================================================
 
 Two clusterings can have the same labels and very different memberships. Which
-memberships are closest to the truth, where the truth is a probability?
+memberships are closest to the truth, if the truth is a probability?
 """
 
 # %%
 # Overlapping groups with known probabilities
 # -------------------------------------------
 # Three normal distributions overlap. Bayes' rule gives the probability that a
-# row comes from each.
+# row comes from each of them.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -92,6 +92,6 @@ plt.show()
 # What we learn
 # -------------
 # The labels hardly change with the fuzzifier, so an index of labels cannot
-# choose it. The memberships do change: too small, and every row looks certain;
-# too large, and every row looks doubtful. The generalized index sees the
-# difference.
+# choose it. The memberships do change. If the fuzzifier is too small, every row
+# looks certain; if it is too large, every row looks doubtful. The generalized
+# index measures this difference.

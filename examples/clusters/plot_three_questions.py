@@ -2,8 +2,8 @@
 Three questions about a table
 =============================
 
-Which rows lie between two clusters? How many clusters are there, whatever
-their shape? Which rows belong to nothing? Each question has an estimator.
+Which rows lie between two clusters? How many clusters of any shape are there?
+Which rows are outliers? There is an estimator for each question.
 """
 
 import matplotlib.pyplot as plt
@@ -14,8 +14,8 @@ from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
 from typicality.datasets import make_discs_banana_ring
 
 # %%
-# Three overlapping blobs for the first question. Four discs, a banana and a
-# ring among noise for the others; nothing is set but the rate of outliers.
+# The first question uses three overlapping blobs. The other questions use four
+# discs, a banana and a ring in noise.
 
 blobs, _ = make_blobs(600, centers=[[0, 0], [4, 0], [2, 3.5]], random_state=3)
 shapes, _ = make_discs_banana_ring(random_state=2000)
@@ -24,9 +24,9 @@ clusters = AlphaCutClustering().fit(shapes)
 detector = OneClusterPCM(sigma=0.6, contamination=0.04).fit(shapes)
 
 # %%
-# On the left a row gets the colours of its clusters, mixed by its memberships.
-# In the middle grey rows belong to no cluster. On the right crosses are the
-# 4 % of the rows that are least typical, on the density of all rows.
+# Left: a row has the colours of its clusters, mixed by its memberships. Middle:
+# grey rows belong to no cluster. Right: crosses are the 4 % of the rows that
+# are least typical; the background is the density of all rows.
 
 fig, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
 colours = np.array([[0.85, 0.25, 0.15], [0.1, 0.4, 0.75], [0.95, 0.75, 0.1]])
@@ -55,5 +55,6 @@ plt.show()
 # %%
 # What we learn
 # -------------
-# A degree says more than a label. Mixed colours are the rows to look at
-# twice; grey rows and crosses need no place in any cluster.
+# Degrees contain more information than labels. Rows with mixed colours are
+# uncertain, and should be checked. Grey rows and crosses are not forced into a
+# cluster.

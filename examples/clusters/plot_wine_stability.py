@@ -10,10 +10,10 @@ same answer?
 # %%
 # Choose the number by stability
 # ------------------------------
-# Clusters that exist come back when half of the rows are taken away.
+# Real clusters are found again if half of the rows are removed.
 # :func:`~typicality.stability.select_by_stability` fits each number of clusters
-# on two random halves and measures how well both agree. The measure is
-# corrected for agreement by chance.
+# on two random halves and measures how well the two results agree. This measure
+# is corrected for agreement by chance.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
@@ -35,7 +35,7 @@ print("the most stable number of clusters:", search.best_params_["n_clusters"])
 # Draw the stability and the clusters
 # -----------------------------------
 # The right panel shows the wines in the plane of the two main components. The
-# shape of a marker is the grape, which the clustering did not see.
+# shape of a marker is the grape, which was not used for the clustering.
 
 scores = search.cv_results_["mean_test_score"]
 spread = search.cv_results_["std_test_score"]
@@ -75,7 +75,7 @@ plt.show()
 # %%
 # What we learn
 # -------------
-# Three clusters come back in almost every pair of halves; two or four do not.
-# The three clusters are the three grapes, except for a few wines of the second
-# grape. So the analysis shows three kinds of wine, and this result depends
-# little on which wines are in the sample.
+# Three clusters are found again in almost every pair of halves; two or four are
+# not. The three clusters are the three grapes, except for a few wines of the
+# second grape. So the analysis shows three kinds of wine, and this result
+# depends little on which wines are in the sample.

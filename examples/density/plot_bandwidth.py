@@ -2,17 +2,17 @@
 Which bandwidth should I use?
 =============================
 
-The bandwidth of a kernel is the distance at which rows support each other. How
-does it change the density, and which rows are flagged?
+The bandwidth of a kernel is the distance over which a row contributes to the
+density. How does it change the density, and which rows are flagged?
 """
 
 # %%
 # Three rules for one data set
 # ----------------------------
-# The rows are the petals and sepals of the iris flowers, in two columns.
+# The two columns are the petal length and the sepal width of iris flowers.
 # ``sigma="auto"`` is half of the median distance of two rows. With
-# ``novelty=True`` it is an eighth. "loo-likelihood" predicts each row best from
-# the others.
+# ``novelty=True`` it is an eighth. "loo-likelihood" is the bandwidth with which
+# each row is predicted best by the other rows.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_iris
@@ -30,8 +30,8 @@ models = {
 # %%
 # Draw the density and the border
 # -------------------------------
-# The darker a place, the more typical it is. Crosses are the 5 % of the flowers
-# with the lowest scores. The black line is the border: a new flower outside is
+# Darker places are more typical. Crosses are the 5 % of the flowers with the
+# lowest scores. The black line is the border: new flowers outside of it are
 # flagged.
 
 figure, axes = plt.subplots(
@@ -47,7 +47,7 @@ plt.show()
 # %%
 # What we learn
 # -------------
-# A wide kernel sees one region, and even a flower between the two groups is
-# typical. Use it if the rows contain outliers, because a few outliers close
-# together cannot support each other. A narrow kernel sees the gap. Use it if
-# the rows are clean and new rows are judged.
+# With a wide kernel, there is one region, and even a flower between the two
+# groups is typical. Use it if the training rows contain outliers, because a few
+# outliers that are close together do not look dense. A narrow kernel shows the
+# gap. Use it if the training rows contain no outliers, and you check new rows.

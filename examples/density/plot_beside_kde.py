@@ -40,9 +40,10 @@ print(f"rank correlation of the two scores on new rows: {rank:.3f}")
 # %%
 # Do the thresholds hold on new rows?
 # -----------------------------------
-# A threshold is to flag a given share of new rows. For the density estimate it
-# is a quantile of the training scores. ``OneClusterPCM`` leaves each row out of
-# its own score. The rates are means over 12 training sets.
+# A threshold should flag a given fraction of new rows. For the density
+# estimate, the threshold is a quantile of the training scores.
+# ``OneClusterPCM`` uses a quantile of leave-one-out scores: each row is left
+# out of its own score. The rates are means over 12 training sets.
 
 rates = np.array([0.01, 0.02, 0.05, 0.1, 0.15, 0.2])
 flagged = {"kernel density estimate": [], "OneClusterPCM": []}
@@ -64,7 +65,8 @@ for _ in range(12):
 # %%
 # Draw the densities and the rates
 # --------------------------------
-# The lines in the first two panels hold 50, 80 and 95 % of the training rows.
+# The lines in the first two panels enclose 50, 80 and 95 % of the training
+# rows.
 
 xx, yy = np.meshgrid(np.linspace(-6, 6, 100), np.linspace(-2.5, 4.5, 100))
 grid = np.column_stack([xx.ravel(), yy.ravel()])
@@ -86,9 +88,9 @@ for (name, shares), colour in zip(
     axes[2].plot(
         100 * rates, 100 * np.mean(shares, axis=0), "o-", c=colour, label=name
     )
-axes[2].plot([0, 20], [0, 20], "--", c="black", lw=1, label="as asked")
+axes[2].plot([0, 20], [0, 20], "--", c="black", lw=1, label="requested")
 axes[2].set(
-    xlabel="rate asked for (%)",
+    xlabel="requested rate (%)",
     ylabel="new rows flagged (%)",
     title="False alarms",
 )
@@ -99,7 +101,7 @@ plt.show()
 # %%
 # What we learn
 # -------------
-# The two models see almost the same density and order the rows almost alike.
-# The difference is the threshold. A training row supports its own density, so
-# the quantile is too high for new rows, and the density estimate raises too
-# many alarms. The leave-one-out threshold keeps the rate.
+# The two models have almost the same density and rank the rows almost equally.
+# The difference is the threshold. A training row increases its own density, so
+# the quantile is too high for new rows, and the density estimate flags too many
+# of them. With the leave-one-out threshold, the rate is correct.

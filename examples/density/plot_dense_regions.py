@@ -11,8 +11,7 @@ repeats its analysis.
 # One cluster as a model of the density
 # -------------------------------------
 # The paper describes all rows by one possibilistic cluster in the space of a
-# Gaussian kernel. In the space of the data, its typicality is high in dense
-# regions of any shape.
+# Gaussian kernel. The typicality is high in dense regions of any shape.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -50,9 +49,9 @@ print(f"{np.mean(~found[~inside]):.0%} of the noise is left out")
 # %%
 # What we learn
 # -------------
-# The cut finds the three shapes without their number or form. The noise that is
-# not left out lies inside the shapes, where it looks like their rows. All
-# typicalities are between 0.35 and 0.40, as in the paper. This is normal: in
-# the space of a Gaussian kernel no row is very far from the mean. Only the
-# order of the typicalities matters, so do not cut at a round number such as
-# 0.5.
+# The cut finds the three shapes without knowing their number or form. The noise
+# rows that are not left out lie inside the shapes, where nothing distinguishes
+# them from the other rows. All typicalities are between 0.35 and 0.40, as in
+# the paper. This is normal: in the space of a Gaussian kernel no row is very
+# far from the mean. Only the order of the typicalities matters, so do not cut
+# at a round number such as 0.5.

@@ -3,17 +3,17 @@ At which scale do clusters split?
 =================================
 
 Groups can consist of smaller groups. What happens to the centres of soft
-clusters if the data are looked at more and more closely?
+clusters if the scale becomes finer and finer?
 """
 
 # %%
-# Cool the clusters slowly
-# ------------------------
+# Increase lam step by step
+# -------------------------
 # In :class:`~typicality.EntropyCMeans` the parameter ``lam`` sets the scale.
 # For a small ``lam`` all memberships are equal, and all centres lie at the
-# mean. The value is now raised step by step, and each fit starts from the
-# centres of the one before, with a little noise. Coincident centres are
-# expected here, so the warnings about them are silenced.
+# mean. We increase ``lam`` step by step. Each fit starts from the centres of
+# the previous fit, with a little noise. Coincident centres are expected here,
+# so the warnings about them are silenced.
 
 import warnings
 

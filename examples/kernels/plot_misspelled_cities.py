@@ -45,8 +45,8 @@ print(", ".join(words[:8]))
 # %%
 # Cluster by distances
 # --------------------
-# The distance of two words is 1 minus the share of letters that match in order.
-# ``metric="precomputed"`` takes a matrix of such distances.
+# The distance of two words is 1 minus the fraction of letters that match in
+# order. ``metric="precomputed"`` takes a matrix of such distances.
 
 D = np.array(
     [[1 - SequenceMatcher(None, a, b).ratio() for b in words] for a in words]
@@ -86,5 +86,6 @@ plt.show()
 # %%
 # What we learn
 # -------------
-# A matrix of distances is enough. The number of cities was not given, and the
-# medoid, the most central word of a cluster, is the correct name of the city.
+# A matrix of distances is enough. The number of cities was not given. The
+# medoid of each cluster, its most central word, is the correct name of the
+# city.

@@ -38,8 +38,8 @@ for kernel, model in kernels.items():
 # %%
 # Draw the membership of one cluster
 # ----------------------------------
-# Purple and orange are the two clusters; the black line is where both are
-# equal.
+# Purple and orange are the two clusters. On the black line, both memberships
+# are equal.
 
 low, high = X.min(axis=0) - 0.1, X.max(axis=0) + 0.1
 xx, yy = np.meshgrid(
@@ -75,6 +75,6 @@ plt.show()
 # What we learn
 # -------------
 # The linear kernel can only cut the plane in two halves. The Gaussian kernel
-# separates ball and ring with smooth memberships, but its width matters.
-# "connectivity" has no width; it needs a gap between the shapes, and it keeps
-# all pairs of rows in memory.
+# separates ball and ring with smooth memberships, but the result depends on its
+# width. "connectivity" has no width. It needs a gap between the shapes, and it
+# keeps the distances of all pairs of rows in memory.

@@ -2,8 +2,8 @@
 How small can a fitted model be?
 ================================
 
-An outlier detector with a kernel remembers its training rows. How much of that
-is needed to score new rows, for example on a small device?
+An outlier detector with a kernel stores its training rows. Are all of them
+needed to score new rows, for example on a small device?
 """
 
 # %%
@@ -67,7 +67,7 @@ left.set(
 left.legend(loc="lower left", fontsize=9)
 
 right.loglog(
-    promises, promises, "--", c="black", lw=1, label="the promise (rtol)"
+    promises, promises, "--", c="black", lw=1, label="error bound (rtol)"
 )
 right.loglog(
     promises, errors, "o-", c="#0072B2", label="measured on 2,000 new rows"
@@ -89,6 +89,7 @@ plt.show()
 # %%
 # What we learn
 # -------------
-# A compressed model takes a small part of the space, and the borders are the
-# same. The promise is kept with room to spare. A small model cannot rank the
-# rows far outside: below ``rtol`` it knows only that the density is low.
+# A compressed model is much smaller, and its border is the same. The measured
+# errors are well below the bound ``rtol``. A compressed model cannot rank rows
+# far outside: if the density is below ``rtol``, the model only knows that it is
+# low.

@@ -9,8 +9,8 @@ blocks and still give the same result as with all rows in memory?
 # %%
 # A file of rows
 # --------------
-# Here 300,000 rows with two columns stand for a file that is too large. Any
-# array file, parquet file or csv file will do.
+# Here, 300,000 rows with two columns represent a file that is too large. The
+# file can be an array file (npy), a parquet file or a csv file.
 
 import tempfile
 from pathlib import Path
@@ -31,8 +31,8 @@ print(f"{path.stat().st_size / 2**20:.0f} MiB")
 # %%
 # Fit from the file
 # -----------------
-# :func:`~typicality.open_rows` opens the file. An iteration is one pass over
-# its blocks.
+# :func:`~typicality.open_rows` opens the file. Each iteration reads all blocks
+# of the file once.
 
 rows = open_rows(path)
 from_file = FuzzyCMeans(n_clusters=6, tol=1e-3, random_state=0).fit(rows)
@@ -48,7 +48,7 @@ print(f"largest difference of the centres: {difference:.1e}")
 # Draw the file and the clusters
 # ------------------------------
 # ``labels_`` has the cluster of each row of the file. The right panel shows
-# each hundredth row.
+# every hundredth row.
 
 part, labels = X[::100], from_file.labels_[::100]
 folder.cleanup()
@@ -78,6 +78,6 @@ plt.show()
 # %%
 # What we learn
 # -------------
-# The estimators take an opened file in place of an array, and the centres agree
-# up to rounding. Only one block of rows is in memory at a time. Start with a
-# coarse ``tol``: each iteration reads the whole file.
+# The estimators accept an opened file instead of an array, and the centres
+# agree up to rounding. Only two blocks of rows are in memory at a time. Start
+# with a coarse ``tol``: each iteration reads the whole file.

@@ -3,8 +3,8 @@ Can repeated rows be replaced by weights?
 =========================================
 
 Rounded measurements repeat. A table of 200,000 rows may have only a thousand
-different ones. Is it enough to cluster those, each with the number of its
-copies as its weight?
+different rows. Is it enough to cluster the different rows, with the number of
+copies as weights?
 """
 
 # %%
@@ -30,7 +30,7 @@ print(f"{len(X):,} rows, {len(rows):,} different ones")
 # %%
 # Fit three times
 # ---------------
-# ``sample_weight`` means copies: a row with weight 5 counts as five rows.
+# A row with ``sample_weight`` 5 has the same effect as five copies of the row.
 
 everything = FuzzyCMeans(n_clusters=2, random_state=0).fit(X)
 weighted = FuzzyCMeans(n_clusters=2, random_state=0).fit(
@@ -84,6 +84,6 @@ plt.show()
 # What we learn
 # -------------
 # Weights give the same centres as copies, from a table that is two hundred
-# times smaller. Dropping the copies without weights is not the same: rare
-# people at the rim then count as much as common ones, and the centres move
+# times smaller. It is wrong to drop the copies without weights: then rare rows
+# at the edge have as much influence as common rows, and the centres move
 # outwards.

@@ -9,8 +9,9 @@ them, and how many of these alarms are false?
 # %%
 # Learn from benign tumours only
 # ------------------------------
-# Two thirds of the benign tumours are the reference. The others and all
-# malignant tumours are new. The reference is clean, so ``novelty=True``.
+# Two thirds of the benign tumours are the reference. The other benign tumours
+# and all malignant tumours are new. The reference contains no outliers, so we
+# set ``novelty=True``.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -42,11 +43,11 @@ reference, new, is_malignant = split(0)
 model = OneClusterPCM(novelty=True).fit(reference)
 
 # %%
-# Choose a rate of false discoveries
-# ----------------------------------
-# The p-value of a tumour is the probability that a benign one is as untypical.
-# ``outliers_at`` selects tumours so that, on average, at most the given share
-# of them is benign.
+# Choose a false discovery rate
+# -----------------------------
+# The p-value of a tumour is the probability that a benign tumour is at least as
+# untypical. ``outliers_at`` selects tumours. On average, at most the given
+# fraction of the selected tumours is benign.
 
 flagged = model.outliers_at(new, fdr=0.1)
 print(f"{flagged.sum()} of {len(new)} new tumours are selected")
@@ -56,9 +57,9 @@ print(f"{np.sum(flagged & ~is_malignant)} of the selected tumours are benign")
 # %%
 # Check the rate
 # --------------
-# "On average" is about repetitions. Twelve random splits show what happens at
-# each rate. The method "bh" is the default. "storey" first estimates how many
-# new tumours are benign.
+# The rate holds on average over repetitions. So we repeat the selection for
+# twelve random splits. The method "bh" is the default. "storey" first estimates
+# how many new tumours are benign.
 
 rates = np.array([0.05, 0.1, 0.15, 0.2, 0.25])
 false_share = {"bh": [], "storey": []}
@@ -88,10 +89,10 @@ for (method, shares), colour in zip(
     )
     low, high = np.quantile(shares, [0.1, 0.9], axis=0)
     right.fill_between(rates, low, high, color=colour, alpha=0.2)
-right.plot([0, 0.25], [0, 0.25], "--", c="black", lw=1, label="the promise")
+right.plot([0, 0.25], [0, 0.25], "--", c="black", lw=1, label="requested rate")
 right.set(
-    xlabel="rate of false discoveries asked for",
-    ylabel="share of benign tumours among the selected",
+    xlabel="requested false discovery rate",
+    ylabel="fraction of benign among the selected",
     title="Twelve splits: mean, and 10 % to 90 %",
 )
 right.legend()
@@ -100,7 +101,8 @@ plt.show()
 # %%
 # What we learn
 # -------------
-# The detector has never seen a malignant tumour, and it finds most of them.
-# With the default, the share of false alarms stays well below the rate that was
-# asked for. The default is cautious because most new tumours are malignant
-# here. "storey" uses this, and its mean share is about the rate itself.
+# The detector was fitted without malignant tumours, and still finds most of
+# them. With the default, the fraction of false alarms is well below the
+# requested rate, because most new tumours are malignant here. "storey"
+# estimates how many are benign, and its mean fraction of false alarms is about
+# the requested rate.

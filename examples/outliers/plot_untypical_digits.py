@@ -2,8 +2,8 @@
 Which handwritten digits are hard to recognise?
 ===============================================
 
-A set of 1,797 scanned digits trains a reader of postcodes. Which images are so
-untypical of their class that a person should look at them first?
+1,797 scanned digits are used to train a program that reads postcodes. Which
+images are so untypical of their digit that a person should check them first?
 """
 
 # %%
@@ -11,7 +11,8 @@ untypical of their class that a person should look at them first?
 # ---------------------------
 # An image is a row of 64 grey values. :class:`~typicality.OneClusterPCM` is
 # fitted to the images of one digit at a time, without the pixels that are
-# always empty. A low score means: few images of this digit look like it.
+# always empty. A low score means that few images of this digit look like this
+# image.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -56,5 +57,5 @@ plt.show()
 # -------------
 # Most untypical images are not noise. They are rare ways of writing: ones with
 # a hook, crossed sevens, thin eights and slanted nines. Some could be read as
-# another digit. Sorting by the score puts the images that deserve a look at the
-# top of the list.
+# another digit. Sort the images by the score to check the most untypical ones
+# first.

@@ -1,6 +1,6 @@
 """
-Which wines are unusual, and in what?
-=====================================
+Which wines are unusual, and in which substances?
+=================================================
 
 A laboratory measured 13 substances in 178 wines. Which bottles should be
 measured again, and which of the values look wrong?
@@ -10,7 +10,7 @@ measured again, and which of the values look wrong?
 # Find the unusual wines
 # ----------------------
 # :class:`~typicality.OneClusterPCM` learns how typical a wine is of all wines.
-# It flags the share of rows that ``contamination`` asks for.
+# It flags the fraction ``contamination`` of the rows.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -68,7 +68,7 @@ plt.show()
 # %%
 # What we learn
 # -------------
-# Most flagged wines are unusual in one or two substances. A single dark cell
-# points to a value that can be checked, for example a typing error. A row with
-# several coloured cells is more likely a wine that really is different. The
-# numbers in the cells are the measured values.
+# Most flagged wines are unusual in one or two substances. A single dark cell is
+# a value that should be checked; it may be a typing error. A row with several
+# coloured cells is more likely a wine that really is different. The numbers in
+# the cells are the measured values.

@@ -3,13 +3,13 @@ Which kinds of customers does a shop have?
 ==========================================
 
 A shop knows age, spending, visits, channel and loyalty card of its customers.
-Some ages are missing, spending is skewed, and two columns are no numbers. Which
-three kinds of customers are there, and who lies between them?
+Some ages are missing, spending is skewed, and two columns have categories.
+Which three kinds of customers are there, and who lies between them?
 """
 
 # %%
-# A table as shops have it
-# ------------------------
+# Create the table
+# ----------------
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -50,7 +50,7 @@ print(table.sample(5, random_state=0))
 # Prepare the columns and fit
 # ---------------------------
 # :class:`~typicality.preprocessing.MixedColumns` takes the logarithm of skewed
-# columns, fills in missing ages, ranks the cards and encodes the channel.
+# columns, fills missing ages, ranks the cards and encodes the channel.
 # ``mismatch="balanced"`` gives a category the same influence as a column of
 # numbers.
 
@@ -118,5 +118,5 @@ plt.show()
 # -------------
 # The three kinds differ in all columns: young customers who use the app and
 # spend little, frequent customers with a card, and older customers who come to
-# the store. No column alone shows this. The customers between two kinds are
-# useful, too: a campaign for one kind may not fit them.
+# the store. No column alone shows this. It is also useful to know the customers
+# between two kinds, because a campaign for one kind may not fit them.

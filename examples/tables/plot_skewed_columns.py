@@ -3,8 +3,8 @@ How do skewed columns hide clusters?
 ====================================
 
 The size and the shape of cell nuclei differ between benign and malignant
-tumours. A few tumours have huge values. Do these spoil a clustering into two
-groups, and does a logarithm help?
+tumours. A few tumours have huge values. Do these values spoil a clustering into
+two groups, and does a logarithm help?
 """
 
 # %%
@@ -40,8 +40,9 @@ for name, scaler in scalers.items():
 # %%
 # Draw both clusterings
 # ---------------------
-# Both panels show the same tumours, each on the scale that the clustering sees.
-# A black ring marks a tumour that is not in the cluster of its diagnosis.
+# Both panels show the same tumours, each on the scale that was used for the
+# clustering. A black ring marks a tumour that is not in the cluster of its
+# diagnosis.
 
 figure, axes = plt.subplots(
     1, 2, figsize=(8.5, 4), layout="constrained", sharey=True
@@ -73,7 +74,7 @@ plt.show()
 # What we learn
 # -------------
 # Without a logarithm, a few very large tumours dominate one column, and the
-# cluster of malignant tumours loses many of its members. With the logarithm the
-# groups are rounder, and more labels agree with the diagnosis, which the
-# clustering did not see. Look at the histogram of each column before you scale
-# it.
+# cluster of malignant tumours loses many of its members. With the logarithm,
+# the groups are rounder, and more labels agree with the diagnosis (which was
+# not used for the clustering). Look at the histogram of each column before you
+# scale it.

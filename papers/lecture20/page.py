@@ -11,7 +11,8 @@ _FIRST = """
 Fuzzy c-means, Gaussian mixtures by EM, the Rand index and measures of pairs, as the notes teach
 them, on one draw of three Gaussian clusters (`typicality.datasets.make_three_gaussians`). The notes
 print no numbers; their formulas are what is checked. Three are misprinted: the exponent of
-the memberships, the factor of the Gaussian, the range of the adjusted Rand index."""
+the memberships, the factor of the Gaussian, the derivative with respect to a mean. The range that
+the notes give for the adjusted Rand index is wrong, too."""
 
 _SECTIONS = (fuzzy, exponent, mixture, normalisation, rand)
 

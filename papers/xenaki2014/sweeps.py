@@ -25,8 +25,8 @@ _OURS = "SeqSAPCM"
 _TEXT = """## Lambda
 
 SeqSAPCM was fitted at {n_values} values of λ. The last column shows what
-`SequentialPCM(lam="auto")` chooses. The right number of clusters is found in a narrow range of λ.
-With larger λ the number falls to zero."""
+`SequentialPCM(lam="auto")` chooses. On S2, the right number of clusters is found in a narrow range
+of λ. With larger λ the number falls to zero."""
 
 
 class Step(NamedTuple):

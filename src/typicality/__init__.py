@@ -1,7 +1,7 @@
 """Soft clustering, density and outlier detection by degrees of typicality.
 
-Every point gets a number in [0, 1] that says how typical it is of each cluster. Estimators follow
-scikit-learn: parameters in, attributes with a trailing underscore out, samples are rows.
+Every row gets a number in [0, 1] per cluster: how typical the row is of this cluster. The
+estimators follow the conventions of scikit-learn.
 """
 
 from importlib import import_module

@@ -34,11 +34,11 @@ class EstimatorInfo(NamedTuple):
 ESTIMATORS = {
     name: EstimatorInfo(name, f"typicality.cluster.{module}", method, meaning, number)
     for name, module, method, number, meaning in [
-        ("AutoClustering", "auto", "auto", "found", "chooses the method, and says why"),
+        ("AutoClustering", "auto", "auto", "found", "chooses the method, and explains the choice"),
         ("AlphaCutClustering", "alpha_cut", "alpha-cut", "found",
-         "dense regions of any shape with sparser ones between"),
+         "dense regions of any shape, separated by sparser regions"),
         ("SequentialPCM", "sequential", "sequential", "found",
-         "round clusters, also where they touch; adds one at a time"),
+         "round clusters, even if they touch; adds one at a time"),
         ("AdaptivePCM", "adaptive", "adaptive", "start",
          "round clusters; starts with too many and drops some"),
         ("SparseAdaptivePCM", "sparse_adaptive", "sparse-adaptive", "start",
@@ -48,7 +48,7 @@ ESTIMATORS = {
         ("EntropyCMeans", "entropy", "entropy", "given",
          "overlapping clusters, like a mixture of equal round Gaussians"),
         ("PossibilisticCMeans", "possibilistic", "pcm", "given",
-         "a membership does not depend on the other clusters"),
+         "clusters with outliers; memberships need not sum to one"),
         ("OneClusterPCM", "one_cluster", "one-cluster", "one",
          "how typical each row is of the data as a whole"),
         ("JoinedMixture", "_mixture", "", "found",

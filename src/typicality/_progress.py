@@ -6,14 +6,12 @@ from contextvars import ContextVar
 from threading import Lock
 from typing import Protocol
 
-from typicality.plan import Plan
-
 
 class Follower(Protocol):
     """Shows people how far a fit is; the command line has one."""
 
-    def expect(self, plan: Plan) -> None:
-        """A fit begins that is planned like this."""
+    def expect(self, seconds: float) -> None:
+        """The fit that is under way is expected to take so long."""
 
     def show(self, share: float) -> None:
         """A share of the work is done, from 0 to 1. Any thread may call it."""
@@ -33,11 +31,11 @@ def followed_by(follower: Follower) -> Iterator[None]:
         _FOLLOWER.reset(token)
 
 
-def expect(plan: Plan) -> None:
-    """Tell the follower, if there is one, how a fit is planned."""
+def expect(seconds: float) -> None:
+    """Tell the follower, if there is one, how long a fit is expected to take."""
     follower = _FOLLOWER.get()
     if follower is not None:
-        follower.expect(plan)
+        follower.expect(seconds)
 
 
 def advance(share: float) -> None:

@@ -78,7 +78,7 @@ def over_ranges(task: Callable[[int, int], None], n_items: int, *, at_least: int
     at_least : int, default=1
         A range has at least so many items: smaller ones are not worth a thread.
     """
-    n_threads = _n_threads()
+    n_threads = _n_threads() if n_items // at_least > 1 else 1
     n_ranges = min(n_threads * _TASKS_PER_THREAD, n_items // at_least)
     if n_threads == 1 or n_ranges <= 1:
         task(0, n_items)
@@ -105,6 +105,8 @@ def over_blocks(task: Callable[[slice], Result], n_items: int, block_items: int)
         The number of items, and of those of a block; the last one has the rest.
     """
     blocks = [slice(i, min(i + block_items, n_items)) for i in range(0, n_items, block_items)]
+    if len(blocks) <= 1:  # the case of small fits, hundreds of times in each
+        return [task(block) for block in blocks]
     results: list[Any] = [None] * len(blocks)
 
     def run(first: int, last: int) -> None:

@@ -1,11 +1,10 @@
 r"""Rules for the bandwidth of a radial kernel :math:`e^{-|x-y|^2 / 2\sigma^2}`.
 
-A bandwidth depends on the data and their weights, not on the order of the rows: a row of weight k
-is the same as k rows, rows of weight zero take no part, and data in other units get the same
-bandwidth in those units. Distances are taken among distinct rows. Of many, rules look at a sample
-drawn from their lexicographic order, which no change of unit or origin disturbs; of more than
-131,072, at a sample by content first, and that one a change of unit does change. Where all rows are
-equal every rule gives 0.
+A bandwidth does not depend on the order of the rows. A row of weight k has the effect of k rows,
+and rows of weight zero have no effect. Distances are those of distinct rows. If there are many
+distinct rows, a sample is used. The bandwidth scales with the unit of the data; only with more than
+131,072 distinct rows, the sample can change with the unit. If all rows are equal, every rule
+returns 0.
 """
 
 from collections.abc import Callable
@@ -52,8 +51,9 @@ def bandwidth(
 ) -> float:
     r"""The bandwidth :math:`\sigma` of the data by a named rule.
 
-    With n the sum of the weights, d features, s the root of the mean variance of the features, M
-    the :func:`median_distance` and h the :func:`neighbour_distance`:
+    In this table, n is the sum of the weights, d the number of features, s the square root of the
+    mean variance of the features, M the :func:`median_distance` and h the
+    :func:`neighbour_distance`.
 
     ====================  =========================================================================
     ``"scott"``           :math:`s\, n^{-1/(d+4)}`. Implements :cite:`scott1992`, eq. (6.42).
@@ -61,25 +61,25 @@ def bandwidth(
                           eq. (4.14) with the constant of Table 4.1.
     ``"median"``          M
     ``"knn"``             h
-    ``"alpha-cut"``       0.7 h, what :class:`typicality.AlphaCutClustering` takes for "auto"; of
-                          fewer than 50 distinct rows, h is to the neighbour a fifth of them away
-                          (the fourth at the least)
+    ``"alpha-cut"``       0.7 h, the rule of :class:`typicality.AlphaCutClustering`. With fewer than
+                          50 distinct rows n', h is the distance to neighbour number n' / 5 (at
+                          least 4) instead of 10.
     ``"loo-likelihood"``  the maximum of the leave-one-out likelihood of a Gaussian density estimate
     ``"auto"``            M / 2; with `novelty`, M / 8
     ====================  =========================================================================
 
-    Differs from Scott, who has a bandwidth for each feature: the kernel has one, so there is one s.
+    Differs from Scott, who uses one bandwidth per feature: here all features share one s.
 
     The leave-one-out likelihood is the weighted mean over rows of
 
     .. math:: \log \frac{s_h - w_h / k_h}{1 - w_h / k_h} - d \log \sigma, \qquad
         s_h = \sum_r w_r e^{-|x_h - x_r|^2 / 2\sigma^2},
 
-    where :math:`w_h = k_h / \sum k` and one unit of the weight :math:`k_h` is left out, all of it
-    where that is below one. Implements :cite:`duin1976`. The search goes from h / 100 to 4 M on at
-    most 2000 distinct rows and costs some thirty sums over their pairs; of more rows, the bandwidth
-    is that of the sample, which is wider than the whole would want. Data with many repeated rows
-    end at the lower bound, since a repeated row vouches for itself.
+    where :math:`k_h` is the weight of row h and :math:`w_h = k_h / \sum k`. One copy of row h is
+    left out (all of it if :math:`k_h < 1`). Implements :cite:`duin1976`. Bandwidths from h / 100 to
+    4 M are searched, which takes about thirty sums over all pairs of rows. At most 2000 distinct
+    rows are used; with more rows, the result is the bandwidth of a sample, which is too wide for
+    all rows. With many repeated rows, the result is the lower bound h / 100.
 
     Parameters
     ----------
@@ -88,17 +88,17 @@ def bandwidth(
     X : array of shape (n, d)
         The rows, float32 or float64.
     sample_weight : array of shape (n,), optional
-        How many copies of each row there are.
+        The number of copies of each row.
     novelty : bool, default=False
-        Whether the rows are free of outliers; then ``"auto"`` is narrower. The other rules take no
-        notice.
+        Whether the rows contain no outliers. Then "auto" is narrower. The other rules do not use
+        it.
     metric : {"euclidean", "cityblock"}, default="euclidean"
-        The distance of the kernel, for M and h.
+        The distance that the kernel uses, for M and h.
 
     Returns
     -------
     float
-        The bandwidth, in the unit of the data; 0 where all rows are equal.
+        The bandwidth, in the unit of the data.
     """
     if rule not in BANDWIDTH_RULES:
         raise ValueError(
@@ -115,16 +115,16 @@ def bandwidth(
 def median_distance(
     X: Floats, sample_weight: Floats | None = None, *, metric: str = "euclidean"
 ) -> float:
-    """M: the median distance among pairs of distinct rows.
+    """The median distance M of pairs of distinct rows.
 
-    Taken from a sample of at most 2048 distinct rows; 0 where all rows are equal.
+    It is computed from a sample of at most 2048 distinct rows. It is 0 if all rows are equal.
 
     Parameters
     ----------
     X : array of shape (n, d)
         The rows.
     sample_weight : array of shape (n,), optional
-        Rows of weight zero take no part; else weights do not matter.
+        Rows of weight zero are not used. Otherwise, weights have no effect.
     metric : {"euclidean", "cityblock"}, default="euclidean"
         The distance.
     """
@@ -149,18 +149,19 @@ def neighbour_distance(
     k: int = NEIGHBOUR,
     metric: str = "euclidean",
 ) -> float:
-    """h: the median distance of a distinct row to the k-th nearest other one.
+    """The median distance h of a distinct row to its k-th nearest other row.
 
-    At most 4096 rows look for their neighbours, among at most 131,072; 0 where all rows are equal.
+    It is the median over at most 4096 rows, with neighbours among at most 131,072 rows. It is 0 if
+    all rows are equal.
 
     Parameters
     ----------
     X : array of shape (n, d)
         The rows.
     sample_weight : array of shape (n,), optional
-        Rows of weight zero take no part; else weights do not matter.
+        Rows of weight zero are not used. Otherwise, weights have no effect.
     k : int, default=10
-        Which neighbour; of fewer others, the farthest.
+        The neighbour. If there are fewer other rows, the farthest one is used.
     metric : {"euclidean", "cityblock"}, default="euclidean"
         The distance.
     """

@@ -1,6 +1,6 @@
-"""The warnings and errors of typicality; each says what was found and what to do about it.
+"""The warnings and errors of typicality.
 
-Failure to converge uses :class:`sklearn.exceptions.ConvergenceWarning`.
+If iterations do not converge, the warning is :class:`sklearn.exceptions.ConvergenceWarning`.
 """
 
 import sys
@@ -27,14 +27,14 @@ __all__ = [
 
 
 class TableError(ValueError):
-    """A file of rows that cannot be used; the message names the file, the place and the remedy.
+    """A file of rows cannot be used; the message names the file, the place and the remedy.
 
     Parameters
     ----------
     message : str
-        One or two sentences. They may quote the file: control characters become escapes.
+        The message. Control characters in it are escaped.
     line : int, optional
-        The line of the file, counted from 1, where there are lines.
+        The line of the file, counted from 1, if it has lines.
     column : str, optional
         The name of the column.
     """
@@ -46,19 +46,19 @@ class TableError(ValueError):
 
 
 class ClusteringWarning(UserWarning):
-    """A result or an input that deserves a second look; the base of all warnings here."""
+    """A result or an input that should be checked; the base class of all warnings here."""
 
 
 class CollapsedMembershipsWarning(ClusteringWarning):
-    """All memberships are alike: the prototypes have met at the centre of the data."""
+    """All memberships are equal, because all prototypes have moved to the mean of the data."""
 
 
 class CoincidentClustersWarning(ClusteringWarning):
-    """Several prototypes describe the same cluster; they share one label."""
+    """Several prototypes describe the same cluster and share its label."""
 
 
 class EmptyClustersWarning(ClusteringWarning):
-    """Some prototypes are preferred by no row."""
+    """Some clusters have no rows."""
 
 
 class DegenerateSpreadWarning(ClusteringWarning):
@@ -66,15 +66,15 @@ class DegenerateSpreadWarning(ClusteringWarning):
 
 
 class FeatureWarning(ClusteringWarning):
-    """A feature is constant, or the features live on very different scales."""
+    """A feature is constant, or the features have very different scales."""
 
 
 class BandwidthWarning(ClusteringWarning):
-    """The kernel is so wide or so narrow that it says little, or its width was not used."""
+    """The kernel is too wide or too narrow for the data, or its width was not used."""
 
 
 class CalibrationWarning(ClusteringWarning):
-    """The reference rows are too few for p-values as small as a decision needs."""
+    """There are too few reference rows for small p-values."""
 
 
 class FragmentedClustersWarning(ClusteringWarning):
@@ -86,12 +86,12 @@ class IndefiniteKernelWarning(ClusteringWarning):
 
 
 class ModelFileError(ValueError):
-    """A folder is no model that can be used, or a model cannot be kept in one.
+    """A model cannot be loaded from a folder, or cannot be saved.
 
     Parameters
     ----------
     message : str
-        What is wrong. It may quote the folder: control characters become escapes.
+        The message. Control characters in it are escaped.
     """
 
     def __init__(self, message: str) -> None:
@@ -99,7 +99,7 @@ class ModelFileError(ValueError):
 
 
 class RepetitionError(RuntimeError):
-    """One of many repetitions failed; the message names it, its seed and the cause."""
+    """One of many repetitions failed; the message names the repetition, its seed and the cause."""
 
 
 def warn(message: str, category: type[Warning]) -> None:

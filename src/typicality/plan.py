@@ -1,4 +1,4 @@
-"""How the sums of an iteration are computed, why, and how long: what estimators keep as `plan_`."""
+"""Plans: how the kernel sums of a fit are computed, and how long this may take."""
 
 from dataclasses import dataclass
 
@@ -14,27 +14,26 @@ _ON_GPU = ("fused", "torch")
 
 @dataclass(frozen=True)
 class Plan:
-    """A method, its working memory, one sentence why, and how long a fit is expected to take.
+    """How kernel sums are computed: the method, the reason, the memory and the expected time.
 
     Parameters
     ----------
     method : str
         The name of the method.
     working_memory : int
-        Bytes that an iteration of four threads needs beyond the data and the fitted attributes.
+        The bytes that an iteration with four threads needs, in addition to the data and the fitted
+        attributes.
     reason : str
-        One sentence.
+        The reason for the method, in one sentence.
     product_seconds : float, optional
-        What one product with the kernel matrix, or one sweep over the rows, is expected to take in
-        four threads; None where nothing was estimated.
+        The expected seconds for one product with the kernel matrix, or one pass over the rows, with
+        four threads; None if not estimated.
     rtol : float, default=0.0
-        How far means of kernel values may be off; 0 where sums are exact but for rounding.
+        The largest error of means of kernel values; 0 if sums are exact except for rounding.
     n_products : int, default=10
-        How many products a fit is expected to need. This is a usual number: how many it will be
-        depends on the rows.
+        The expected number of products in a fit. The actual number depends on the rows.
     other_seconds : float, optional
-        What all else in a fit is expected to take in four threads; None where nothing was
-        estimated.
+        The expected seconds for all other work of a fit, with four threads; None if not estimated.
     """
 
     method: str
@@ -50,18 +49,18 @@ class Plan:
 
     @property
     def fit_seconds(self) -> float | None:
-        """What a fit is expected to take in four threads; None where nothing was estimated."""
+        """The expected seconds of a fit with four threads; None if not estimated."""
         return self.seconds_in(PLANNED_THREADS)
 
     def seconds_in(self, n_threads: int) -> float | None:
-        r"""What a fit is expected to take in so many threads; None where nothing was estimated.
+        r"""The expected seconds of a fit with a number of threads; None if not estimated.
 
         .. math:: T \Big( s + \frac{1 - s}{p} \Big)
 
-        for p threads, where T are the seconds of one processor and s is the share of them that runs
-        in one thread, by method. It can be wrong by a factor of three, and by more on a machine
-        that is much slower or quicker than those on which the seconds were measured. Code that is
-        compiled at the first fit is not counted.
+        where p is the number of threads, T the seconds with one thread, and s the fraction of T
+        that cannot run in parallel. The estimate can be wrong by a factor of three, or more on a
+        machine that is much slower or faster than usual. The time to compile code at the first fit
+        is not included.
 
         Parameters
         ----------

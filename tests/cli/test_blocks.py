@@ -58,16 +58,22 @@ def parts(request, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "method", [("fcm", "-k", 2), ("sequential",), ("pcm", "-k", 2, "--kernel", "gaussian")]
+    ("suffix", "method"),
+    [
+        ("parquet", ("fcm", "-k", 2)),
+        ("csv", ("fcm", "-k", 2)),
+        ("csv", ("sequential",)),
+        ("parquet", ("pcm", "-k", 2, "--kernel", "gaussian")),
+    ],
 )
-def test_labels_in_blocks_are_those_in_memory(run, parts, tmp_path, method):
-    options = [parts, "--no-report", "--method", *method, "-o"]
+def test_labels_in_blocks_are_those_in_memory(run, tmp_path, suffix, method):
+    write(tmp_path / "parts", suffix)
+    options = [tmp_path / "parts", "--no-report", "--method", *method, "-o"]
     in_blocks = run("cluster", *options, tmp_path / "blocks", "--in-blocks")
     assert in_blocks.exit_code == 0, in_blocks.stderr
     assert run("cluster", *options, tmp_path / "memory").exit_code == 0
     assert labels_of(tmp_path / "blocks") == labels_of(tmp_path / "memory")
-    suffix = next(parts.iterdir()).suffix
-    assert (tmp_path / "blocks" / f"labels{suffix}").exists()
+    assert (tmp_path / "blocks" / f"labels.{suffix}").exists()
     found = json.loads((tmp_path / "blocks" / "run.json").read_text(**TEXT))["results"]
     expected = json.loads((tmp_path / "memory" / "run.json").read_text(**TEXT))["results"]
     assert found["sizes"] == expected["sizes"]
@@ -77,9 +83,10 @@ def test_labels_in_blocks_are_those_in_memory(run, parts, tmp_path, method):
     assert found["passes"]["n_reads"] > found["n_iter"]
 
 
-@pytest.mark.parametrize("method", ["auto", "alpha-cut"])
-def test_methods_for_rows_in_memory_are_fitted_on_a_sample(run, parts, tmp_path, method):
-    options = [parts / "part-*.*", "--method", method, "--max-rows", 300, "-o"]
+@pytest.mark.parametrize(("suffix", "method"), [("parquet", "auto"), ("csv", "alpha-cut")])
+def test_methods_for_rows_in_memory_are_fitted_on_a_sample(run, tmp_path, suffix, method):
+    write(tmp_path / "parts", suffix)
+    options = [tmp_path / "parts" / "part-*.*", "--method", method, "--max-rows", 300, "-o"]
     done = run("cluster", *options, tmp_path / "blocks", "--in-blocks")
     assert done.exit_code == 0, done.stderr
     assert "Fitted on a random sample of 300 of the 750 rows" in words(done)
@@ -225,43 +232,54 @@ def test_interrupt_leaves_nothing(run, parts, tmp_path, monkeypatch):
 # ---- Dask ----------------------------------------------------------------------------------------
 
 
+FITTED = ["-m", "fcm", "-k", 2, "--no-report", "-o"]
+
+
+@pytest.fixture
+def dask_and_blocks(run, tmp_path):
+    """Fit with the workers of some options, and in blocks; the files must hold the same.
+
+    To start workers takes seconds, so each test has one format of files.
+    """
+
+    def fit(suffix, *workers):
+        write(tmp_path / "parts", suffix)
+        done = run("cluster", tmp_path / "parts", *FITTED, tmp_path / "dask", *workers)
+        assert done.exit_code == 0, done.stderr
+        options = [tmp_path / "parts", *FITTED, tmp_path / "blocks", "--in-blocks"]
+        assert run("cluster", *options).exit_code == 0
+        assert labels_of(tmp_path / "dask") == labels_of(tmp_path / "blocks")
+        dask, blocks = (
+            json.loads((tmp_path / name / "run.json").read_text(**TEXT))
+            for name in ("dask", "blocks")
+        )
+        assert dask["results"]["clusters"] == blocks["results"]["clusters"]
+        return dask["machine"]
+
+    return fit
+
+
 @pytest.mark.xdist_group("dask")
-def test_two_workers_give_the_labels_of_one_process(run, parts, tmp_path):
+def test_two_workers_give_the_labels_of_one_process(dask_and_blocks):
     pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    options = [parts, "-m", "fcm", "-k", 2, "--no-report", "-o"]
-    done = run("cluster", *options, tmp_path / "dask", "--workers", 2)
-    assert done.exit_code == 0, done.stderr
-    assert run("cluster", *options, tmp_path / "blocks", "--in-blocks").exit_code == 0
-    assert labels_of(tmp_path / "dask") == labels_of(tmp_path / "blocks")
-    records = [
-        json.loads((tmp_path / name / "run.json").read_text(**TEXT)) for name in ("dask", "blocks")
-    ]
-    assert records[0]["machine"]["workers"] == 2
-    one, other = (record["results"]["clusters"] for record in records)
-    assert one == other
+    assert dask_and_blocks("csv", "--workers", 2)["workers"] == 2
 
 
 @pytest.mark.xdist_group("dask")
-def test_workers_of_a_running_scheduler_give_the_labels_of_one_process(run, parts, tmp_path):
+def test_workers_of_a_running_scheduler_give_the_labels_of_one_process(dask_and_blocks):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    options = [parts, "-m", "fcm", "-k", 2, "--no-report", "-o"]
     size = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(**size) as cluster:
         address = cluster.scheduler_address
-        done = run("cluster", *options, tmp_path / "dask", "--scheduler", address)
-        assert done.exit_code == 0, done.stderr
+        assert dask_and_blocks("parquet", "--scheduler", address)["scheduler"] == address
         with distributed.Client(cluster) as client:  # it goes on, and its workers have worked
             counts = client.run(lambda dask_worker: dask_worker.state.executed_count)
     assert len(counts) == 2
     assert min(counts.values()) > 0
-    assert run("cluster", *options, tmp_path / "blocks", "--in-blocks").exit_code == 0
-    assert labels_of(tmp_path / "dask") == labels_of(tmp_path / "blocks")
-    record = json.loads((tmp_path / "dask" / "run.json").read_text(**TEXT))
-    assert record["machine"]["scheduler"] == address
 
 
 @pytest.mark.xdist_group("dask")
-def test_workers_that_are_slow_to_end_lose_no_result(run, parts, tmp_path, monkeypatch):
+def test_workers_that_are_slow_to_end_lose_no_result(dask_and_blocks, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     close = distributed.LocalCluster.close
 
@@ -270,10 +288,7 @@ def test_workers_that_are_slow_to_end_lose_no_result(run, parts, tmp_path, monke
         raise TimeoutError  # as Dask does when a process is there 9 s after it was told to end
 
     monkeypatch.setattr(distributed.LocalCluster, "close", late)
-    options = ["-m", "fcm", "-k", 2, "--no-report", "-o", tmp_path / "out", "--workers", 2]
-    done = run("cluster", parts, *options)
-    assert done.exit_code == 0, done.stderr
-    assert len(labels_of(tmp_path / "out")) == sum(SIZES)
+    assert dask_and_blocks("parquet", "--workers", 2)["workers"] == 2
 
 
 def test_scheduler_that_does_not_answer_is_named(run, parts, tmp_path, monkeypatch):

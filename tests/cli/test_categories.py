@@ -283,7 +283,7 @@ def test_rows_left_out_may_leave_one_category(run, tmp_path):
     options = ["--missing", "drop", "--categorical", "auto", "-o", tmp_path / "out"]
     done = run("outliers", path, *options)
     printed = " ".join(done.stdout.split())
-    assert "Left out: status, all its values are equal in the rows that take part." in printed
+    assert "Left out: status, all its values are equal in the rows that are used." in printed
     assert "Categories: side (2)." in printed
     assert "60 % of the rows; wind speed alone misses 60 %. --ignore 'wind speed' or" in printed
     assert "Warning" not in printed

@@ -484,6 +484,6 @@ def test_files_of_a_pattern_are_clustered_and_reported_on_as_one(run, tmp_path, 
 
 def test_help_lists_each_method_on_a_line(run):
     lines = run("cluster", "--help").stdout.splitlines()
-    assert "  alpha-cut        dense regions of any shape with sparser ones between" in lines
+    assert "  alpha-cut        dense regions of any shape, separated by sparser regions" in lines
     assert "  fcm      overlapping clusters; the memberships of a row sum to one" in lines
     assert not any("\\b" in line or "\b" in line for line in lines)

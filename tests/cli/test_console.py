@@ -20,7 +20,6 @@ from typicality.cli.console import (
     shown_apart,
 )
 from typicality.compiled import small
-from typicality.plan import Plan
 
 
 class FakeTerminal(io.StringIO):
@@ -196,11 +195,6 @@ def test_a_closed_pipe_is_left_to_the_caller(monkeypatch):
             say()
 
 
-def fit_of(seconds):
-    """The plan of a fit that takes so long, however many threads there are."""
-    return Plan("fused", 0, "", other_seconds=seconds)
-
-
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [
@@ -216,22 +210,21 @@ def fit_of(seconds):
 def test_expected_time_is_said_in_few_digits(seconds, words, capsys):
     assert about(seconds) == words
     with Terminal().fitting("Fitting"):
-        expect(fit_of(seconds))
+        expect(seconds)
     assert capsys.readouterr().err == f"Expected: about {words} for the fit.\n"
 
 
 def test_expected_time_is_said_of_long_fits_only_and_once(capsys):
     with Terminal().fitting("Fitting"):
-        expect(fit_of(4.9))
-        expect(Plan("input space", 0, ""))
+        expect(4.9)
     assert capsys.readouterr().err == ""
     with Terminal().fitting("Fitting"):
-        expect(fit_of(30.0))
-        expect(fit_of(60.0))
+        expect(30.0)
+        expect(60.0)
     assert capsys.readouterr().err == "Expected: about 30 s for the fit.\n"
     with Terminal(quiet=True).fitting("Fitting"):
-        expect(fit_of(30.0))
-    expect(fit_of(30.0))  # nobody follows
+        expect(30.0)
+    expect(30.0)  # nobody follows
     assert capsys.readouterr().err == ""
 
 
@@ -250,7 +243,7 @@ def test_lines_above_a_bar_have_no_remains_of_it(attach):
     attach()
     with Terminal().fitting("Fitting 9 rows"):
         advance(0.5)
-        expect(fit_of(36.0))
+        expect(36.0)
         small.announce()
     text = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", sys.stderr.getvalue())
     lines = [line for line in re.split(r"[\r\n]+", text) if line.strip() and "\u2501" not in line]

@@ -124,14 +124,14 @@ def test_signals_leave_nothing_behind(long_file, tmp_path, number, code, words):
         wait_for(lambda: os.listdir(tmp_path))
         time.sleep(0.5)  # into the middle of things
         process.send_signal(number)
-        printed, said = process.communicate(timeout=60)
+        printed, said = process.communicate(timeout=300)
     as_a_shell_sees_it = 128 + number if process.returncode == -number else process.returncode
     assert (as_a_shell_sees_it, printed, said) == (code, "", words)
     assert os.listdir(tmp_path) == []
 
 
 def wait_for(happened):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300  # imports take a minute on a busy machine
     while not happened():
         assert time.monotonic() < deadline
         time.sleep(0.01)

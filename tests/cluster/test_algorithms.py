@@ -202,7 +202,7 @@ def test_compress_refuses_what_cannot_be_made_small(plane):
             model.compress(bad)
     with pytest.raises(ValueError, match="not a function of a distance"):
         OneClusterPCM(kernel="polynomial").fit(plane[:450]).compress()
-    with pytest.raises(ValueError, match="small already"):
+    with pytest.raises(ValueError, match="cannot be made smaller"):
         FuzzyCMeans(3).fit(plane[:450]).compress()
 
 

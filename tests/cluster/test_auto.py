@@ -13,7 +13,10 @@ from typicality import AlphaCutClustering, AutoClustering, EntropyCMeans
 from typicality.cluster._mixture import JoinedMixture
 from typicality.exceptions import ClusteringWarning
 
-pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning"),
+    pytest.mark.xdist_group("auto"),  # long: it begins first
+]
 
 
 def groups(rng, sizes, centres, n_columns=6):

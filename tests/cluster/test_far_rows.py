@@ -56,8 +56,7 @@ def test_far_row_leaves_the_labels_of_the_others_alone(estimator, distance):
     assert counted.mean() > 0.9
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("seed", "distance"), list(enumerate(DISTANCES)))
 def test_far_row_does_not_cut_clusters_of_a_sequence(distance, seed):
     labels = SequentialPCM(assign="all").fit(with_far_row(distance, seed)).labels_[:-1]
     assert adjusted_rand_score(TRUTH, labels) > 0.97

@@ -10,6 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 from typicality import SequentialPCM
 from typicality.solve.step import Alternation
 
+pytestmark = pytest.mark.xdist_group("lambda")  # long: it begins first
+
 
 def test_the_path_is_kept_with_the_best_of_it(blobs):
     X, _ = blobs

@@ -249,7 +249,7 @@ def test_precomputed_kernels_with_a_diagonal(contaminated, rng):
         given.score_samples(kernel(contaminated, contaminated)), plain.score_samples(contaminated)
     )
     K = kernel(new, contaminated)
-    with pytest.raises(ValueError, match=r"Row 0 of X is new"):
+    with pytest.raises(ValueError, match=r"Row 0 of X is not a training row"):
         given.score_samples(K)
     same = given.score_samples(K, diag=[7.0] * 30)
     assert_array_equal(given.score_samples(K, diag=7.0), same)
@@ -602,5 +602,5 @@ def test_models_without_rows_of_features_explain_nothing(rng):
         (compressed, X),
         (OneClusterPCM(kernel="precomputed").fit(kernel), kernel),
     ]:
-        with pytest.raises(ValueError, match="explain compares rows with training rows"):
+        with pytest.raises(ValueError, match="explain needs the training rows"):
             model.explain(rows)

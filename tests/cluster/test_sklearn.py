@@ -2,7 +2,7 @@
 
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from instances import OTHERS, TRANSFORMERS
 from sklearn_checks import FOR_ALL, FOR_TRANSFORMERS
@@ -17,16 +17,38 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:n_clusters=.* is more than"),
 ]
 
-EVERY_ESTIMATOR = [*TRANSFORMERS, *OTHERS]
-# What transform returns does not depend on lam, and finding it takes most of the time of a fit.
+# The automatic lam takes most of the time of a fit. So all checks run with a fixed lam, and the
+# automatic choice runs in those that could notice it: they vary rows, types, weights and order.
 WITH_LAM = [
     e.set_params(lam=0.05) if isinstance(e, SequentialPCM) else e for e in map(clone, TRANSFORMERS)
 ]
+EVERY_ESTIMATOR = [*WITH_LAM, *OTHERS]
+FOR_AUTOMATIC_LAM = {
+    "check_parameters_default_constructible",
+    "check_dont_overwrite_parameters",
+    "check_estimators_dtypes",
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_clustering",
+    "check_methods_sample_order_invariance",
+    "check_fit2d_1sample",
+    "check_fit2d_1feature",
+    "check_dict_unchanged",
+    "check_fit_idempotent",
+}
 
 
 @parametrize_with_checks(EVERY_ESTIMATOR)
 def test_estimator_passes_the_check_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+def test_automatic_lam_passes_the_checks_of_scikit_learn():
+    left = set(FOR_AUTOMATIC_LAM)
+    for estimator, check in estimator_checks_generator(SequentialPCM()):
+        if check.func.__name__ in left:
+            left.remove(check.func.__name__)
+            check(estimator)
+    assert left == set()
 
 
 @pytest.mark.parametrize("check", FOR_ALL, ids=lambda check: check.__name__)

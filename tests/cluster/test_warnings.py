@@ -238,7 +238,7 @@ def test_fit_is_silent_when_scales_differ_by_less(blobs):
 
 def test_fit_warns_of_a_prototype_that_no_row_prefers():
     X = np.array([[0.0], [0.1], [1.0], [1.1]])
-    with pytest.warns(EmptyClustersWarning, match="prefers 1 of the 3 prototypes"):
+    with pytest.warns(EmptyClustersWarning, match="1 of the 3 prototypes have no row"):
         model = EntropyCMeans(3, lam=1e3, init=[[50.0], [0.0], [1.0]]).fit(X)
     assert model.n_clusters_ == 2
     assert np.unique(model.labels_).tolist() == [0, 1]

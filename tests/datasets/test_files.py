@@ -87,7 +87,7 @@ S2_LINES = lines_of(files.S2)
 )
 def test_another_file_of_that_name_is_refused(folder, lines):
     (folder / "s2.csv").write_text("\n".join(lines))
-    with pytest.raises(ValueError, match="is not S2 as load_s2 reads it"):
+    with pytest.raises(ValueError, match="is not the file of S2 that load_s2 expects"):
         load_s2(folder)
 
 
@@ -101,9 +101,10 @@ def test_loader_reads_files_with_the_marks_of_editors(folder):
 def test_a_file_that_is_no_text_is_refused(known, folder):
     (folder / known.file).write_bytes(b"\xff\xfe\x00\x01")
     message = (
-        f"is not {known.name} as {known.loader} reads it: a line '{known.columns[0]},.*,label', "
-        f"then {known.n_rows} lines of {len(known.columns)} numbers and a label from "
-        f"{known.labels[0]} to {known.labels[-1]}. Get the file again."
+        f"is not the file of {known.name} that {known.loader} expects: a line "
+        f"'{known.columns[0]},.*,label', then {known.n_rows} lines of "
+        f"{len(known.columns)} numbers and a label from {known.labels[0]} to "
+        f"{known.labels[-1]}. Get the file again."
     )
     with pytest.raises(ValueError, match=message.replace("(Original)", r"\(Original\)")):
         LOADERS[known](folder)
@@ -173,7 +174,9 @@ def test_another_set_on_openml_is_refused(known, wrong, tmp_path, without_folder
         "classes": (X, np.where(y == 0, "other", names)),
     }[wrong]
     keep_as_openml_would(tmp_path, known.openml.data_id, X=rows, classes=classes)
-    message = f"Data set {known.openml.data_id} of OpenML is not {re.escape(known.name)}"
+    message = (
+        f"Data set {known.openml.data_id} of OpenML is not the version of {re.escape(known.name)}"
+    )
     with pytest.raises(ValueError, match=message):
         LOADERS[known](data_home=tmp_path)
 

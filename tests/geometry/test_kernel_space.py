@@ -149,11 +149,9 @@ def test_relative_move_is_exact_however_small(rng):
     space = KernelSpace(Linear(), X)
     prototypes = space.prototypes(start)
     nearby = space.prototypes(start * (1 + 1e-9 * rng.normal(size=start.shape)))
-    from typicality.geometry.kernel_space import _sqdist_between
-
     weights = nearby.weights - prototypes.weights
     expected = np.sum((weights.T @ X) ** 2, axis=1)
-    assert_allclose(_sqdist_between(prototypes, nearby), expected, rtol=1e-4)
+    assert_allclose(space._moves(prototypes, nearby), expected, rtol=1e-4)
 
 
 def test_kernel_space_is_linear_when_the_kernel_is_wide(rng):

@@ -23,17 +23,14 @@ from typicality.levelsets.landscape import (
 from typicality.levelsets.spanning import Forest, spanning_tree
 from typicality.operators import KernelColumns, Truncated
 
-BY_STEP = {"labelling": "neighbours"}
-BY_COUNT = {"labelling": "complete"}
 
-
-def landscape(X, kernel, rtol=1e-12):
+def landscape(X, kernel, rtol=1e-12, **between):
     weights = np.full(len(X), 1 / len(X))
     K = kernel(X, X)
     energy = 1 - weights @ K @ weights
     columns = KernelColumns(kernel, X)
     sums = Truncated(columns, rtol=rtol, single=False).expansion(weights[:, None])
-    return Landscape(columns, weights, energy, eta=energy, sums=sums)
+    return Landscape(columns, weights, energy, eta=energy, sums=sums, **between)
 
 
 @pytest.mark.parametrize("kernel", [kind(0.4) for kind in DISTANCE_KINDS], ids=str)
@@ -52,7 +49,7 @@ def test_lowest_between_looks_in_steps_of_half_a_bandwidth(rng, kernel):
     X = rng.normal(size=(60, 2))
     land = landscape(X, kernel)
     starts, stops = X[:30], X[30:]
-    lowest = lowest_between(land, starts, stops, **BY_STEP)
+    lowest = lowest_between(land, starts, stops)
     for i in range(30):
         length = np.linalg.norm(stops[i] - starts[i], ord=land.nearest.norm)
         m = max(1, int(np.ceil(length / (0.5 * kernel.sigma))) - 1)
@@ -63,19 +60,17 @@ def test_lowest_between_looks_in_steps_of_half_a_bandwidth(rng, kernel):
 
 def test_lowest_between_looks_at_twenty_points_when_complete(rng):
     X, kernel = rng.normal(size=(40, 2)), Gaussian(0.2)
-    land = landscape(X, kernel)
+    land = landscape(X, kernel, labelling="complete")
     share = np.arange(1, 21)[:, None, None] / 21
     points = X[:20] + share * (X[20:] - X[:20])
     heights = kernel(points.reshape(-1, 2), X).mean(axis=1).reshape(20, 20)
-    assert_allclose(
-        lowest_between(land, X[:20], X[20:], **BY_COUNT), heights.min(axis=0), atol=1e-12
-    )
+    assert_allclose(lowest_between(land, X[:20], X[20:]), heights.min(axis=0), atol=1e-12)
 
 
 def test_lowest_between_neither_overflows_nor_takes_for_ever_when_segments_are_long():
     X = np.array([[0.0, 0.0], [1e12, 0.0], [0.1, 0.0], [1e12, 0.1]])
     land = landscape(X, Gaussian(0.5))
-    lowest = lowest_between(land, X[[0, 0]], X[[1, 2]], **BY_STEP)
+    lowest = lowest_between(land, X[[0, 0]], X[[1, 2]])
     assert lowest[0] == 0.0
     assert lowest[1] == pytest.approx(land.heights(np.array([[0.05, 0.0]]))[0])
 
@@ -83,9 +78,9 @@ def test_lowest_between_neither_overflows_nor_takes_for_ever_when_segments_are_l
 def test_lowest_between_is_the_same_when_points_come_in_blocks(rng, monkeypatch):
     X = rng.normal(size=(100, 2))
     land = landscape(X, Gaussian(0.1))
-    together = lowest_between(land, X[:50], X[50:], **BY_STEP)
+    together = lowest_between(land, X[:50], X[50:])
     monkeypatch.setattr("typicality.levelsets.landscape._POINTS_AT_A_TIME", 17)
-    assert_array_equal(lowest_between(land, X[:50], X[50:], **BY_STEP), together)
+    assert_array_equal(lowest_between(land, X[:50], X[50:]), together)
 
 
 def test_lowest_in_round_looks_at_each_point_once_in_all_rounds(rng, monkeypatch):
@@ -106,7 +101,7 @@ def test_lowest_in_round_looks_at_each_point_once_in_all_rounds(rng, monkeypatch
 def test_lowest_in_round_reaches_lowest_between_after_all_rounds(rng):
     X = rng.normal(size=(100, 2))
     land = landscape(X, Gaussian(0.1))
-    n_points = count_points(land, segment_lengths(land, X[:50], X[50:]), **BY_STEP)
+    n_points = count_points(land, segment_lengths(land, X[:50], X[50:]))
     rounds = count_rounds(n_points)
     lowest = np.full(50, np.inf)
     for t in range(1, rounds.max() + 1):
@@ -114,7 +109,7 @@ def test_lowest_in_round_reaches_lowest_between_after_all_rounds(rng):
         ways = X[:50][some], X[50:][some], n_points[some]
         found = lowest_in_round(land, *ways, np.full(some.sum(), t))
         lowest[some] = np.minimum(lowest[some], found)
-    assert_array_equal(lowest, lowest_between(land, X[:50], X[50:], **BY_STEP))
+    assert_array_equal(lowest, lowest_between(land, X[:50], X[50:]))
 
 
 @pytest.mark.parametrize("n_edges", [0, 30, 200])
@@ -175,12 +170,12 @@ def test_all_pairs_yields_each_pair_once(n, monkeypatch):
 def test_spanning_tree_is_that_of_kruskal_over_all_edges(rng):
     """The tree has the same heights as Kruskal's over all edges with all their points."""
     X = rng.normal(size=(120, 2))
-    land = landscape(X, Gaussian(0.2))
+    land = landscape(X, Gaussian(0.2), n_neighbors=12)
     heights = land.heights(X)
-    tree = spanning_tree(land, heights, labelling="neighbours", n_neighbors=12)
+    tree = spanning_tree(land, heights)
     pairs = np.vstack([*neighbour_pairs(land.nearest, 12), tree.pairs])
     every = np.minimum(
-        lowest_between(land, X[pairs[:, 0]], X[pairs[:, 1]], **BY_STEP),
+        lowest_between(land, X[pairs[:, 0]], X[pairs[:, 1]]),
         heights[pairs].min(axis=1),
     )
     group, kept = np.arange(120), []
@@ -221,19 +216,18 @@ def test_valley_has_no_depth_when_there_is_one_mode():
 
 def test_join_takes_the_highest_way_and_training_rows_join_themselves(rng):
     X = np.vstack([rng.normal(0, 1, (60, 2)), rng.normal(6, 1, (60, 2))])
-    land = landscape(X, Gaussian(0.5))
+    land = landscape(X, Gaussian(0.5), n_neighbors=10)
     heights = land.heights(X)
-    ways = {"labelling": "neighbours", "n_neighbors": 10}
-    joined = land.join(X, heights, **ways)
+    joined = land.join(X, heights)
     assert_array_equal(joined.node, np.arange(120))
     assert_array_equal(joined.entry, heights)
     new = rng.uniform(-3, 9, size=(50, 2))
-    joined = land.join(new, heights, **ways)
+    joined = land.join(new, heights)
     assert_allclose(joined.height, land.heights(new))
     for i, row in enumerate(new):
         near = land.nearest.of(row[None], 10)[0]
         starts = np.repeat(row[None], 10, axis=0)
-        way = np.minimum(lowest_between(land, starts, X[near], **BY_STEP), heights[near])
+        way = np.minimum(lowest_between(land, starts, X[near]), heights[near])
         assert joined.entry[i] == np.minimum(way, joined.height[i]).max()
 
 
@@ -244,6 +238,6 @@ def test_spanning_tree_tries_the_straight_way_between_peaks_in_many_dimensions()
     tree, land = model.tree_, model._regions.landscape
     branches = tree.branches
     ends = land.rows[branches.peak], land.rows[branches.parent]
-    straight = lowest_between(land, *ends, **BY_STEP)
+    straight = lowest_between(land, *ends)
     assert (tree.saddles[branches.edge] >= straight).all()
     assert model.n_clusters_ == 1

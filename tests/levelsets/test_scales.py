@@ -168,11 +168,11 @@ def test_evidence_counts_copies_as_rows(rng):
 @pytest.mark.parametrize("gap", [4.0, 5.5])
 def test_choice_finds_two_clusters_on_a_line(gap):
     found = []
-    for seed in range(6):
+    for seed in range(3):
         X = np.random.default_rng(seed).normal(size=(800, 1))
         X[:400] += gap
         found.append(choose(X).partition.n_clusters)
-    assert found.count(2) >= 5
+    assert found == [2, 2, 2]
 
 
 def test_choice_is_one_cluster_when_all_distances_are_equal():

@@ -48,7 +48,7 @@ def test_labels_at_are_components_computed_from_scratch(name):
     own = model.tree_.row_of[model.tree_.pairs]  # there are ways between peaks beside neighbours
     pairs = np.unique(np.sort(np.vstack([neighbours(X), own]), axis=1), axis=0)
     heights = naive_heights(model, X, pairs)
-    for alpha in alphas(model):
+    for alpha in alphas(model, 25):
         labels = model.tree_.labels_at(alpha)
         assert reference.same_partition(labels, from_scratch(model, pairs, heights, alpha))
         assert model.tree_.n_clusters_at(alpha) == labels.max() + 1

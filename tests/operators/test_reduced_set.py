@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from instances import DISTANCE_KINDS
 from reference.nystroem import projection
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
-from typicality.operators import KernelColumns, Truncated
+from typicality.operators import KernelColumns
 from typicality.operators.reduced_set import reduced_set
 
 
@@ -88,17 +88,6 @@ def test_copies_and_rows_without_weight_are_spared_and_nothing_is_lost(rng):
     assert_allclose(reduced.weights.sum(), W.sum())
     nothing = reduced_set(KernelColumns(Gaussian(1.0), X), 0 * W, rtol=1e-3)
     assert_array_equal(nothing.at(X), 0 * W)
-
-
-def test_sums_of_another_operator_count_with_their_promise(rng):
-    columns, W = KernelColumns(Gaussian(1.0), rng.normal(size=(500, 2))), rng.random((500, 1))
-    truncated = Truncated(columns, rtol=1e-10, single=False)
-    reduced = reduced_set(columns, W, rtol=1e-3, operator=truncated)
-    points = rng.normal(size=(60, 2))
-    error = np.abs(reduced.at(points) - columns.kernel_function(points, columns.training) @ W)
-    assert error.max() <= reduced.rtol * W.sum()
-    with pytest.raises(ValueError, match=r"more than 2\.0e-05: .* error bound of the operator"):
-        reduced_set(columns, W, rtol=1e-5, operator=truncated)
 
 
 def test_what_cannot_be_reduced_is_refused(rng):

@@ -157,7 +157,7 @@ def test_the_cache_of_a_pipeline_is_left_out(tmp_path):
 def test_saved_model_tells_its_versions(tmp_path):
     document = json.loads((save(fitted("scaler"), tmp_path / "m") / "model.json").read_text())
     assert document["format"] == "typicality model"
-    assert document["format_version"] == 3
+    assert document["format_version"] == 4
     assert document["made_with"]["typicality"] == typicality.__version__
     assert document["made_with"]["numpy"] == np.__version__
 

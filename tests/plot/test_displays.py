@@ -145,7 +145,7 @@ def test_planes_are_checked(display, X, options, message):
 
 def test_rows_without_coordinates_have_no_plane():
     model = OneClusterPCM(kernel="precomputed").fit(np.eye(6) + 1.0)
-    with pytest.raises(ValueError, match="kernel='precomputed' rows have no coordinates"):
+    with pytest.raises(ValueError, match="kernel='precomputed', rows have no coordinates"):
         MembershipContourDisplay.from_estimator(model, np.eye(6) + 1.0)
 
 

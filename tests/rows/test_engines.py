@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 from itertools import pairwise
 
 import numpy as np
@@ -14,6 +13,7 @@ from typicality import (
     AdaptivePCM,
     EntropyCMeans,
     FuzzyCMeans,
+    OneClusterPCM,
     PossibilisticCMeans,
     SequentialPCM,
     SparseAdaptivePCM,
@@ -42,6 +42,7 @@ ESTIMATORS = [
     SequentialPCM(),
     SequentialPCM(lam=0.3, init="paper"),
 ]
+FUZZY, ONE_BY_ONE = ESTIMATORS[0], ESTIMATORS[-1]
 FITTED = ("cluster_centers_", "objective_path_", "prototype_labels_", "n_iter_", "objective_")
 
 
@@ -80,8 +81,14 @@ def same_fit(one, other):
         assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
 
 
-@pytest.mark.parametrize("n_blocks", CUTS)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+@pytest.mark.parametrize(
+    ("estimator", "n_blocks"),
+    [
+        *((each, 3) for each in ESTIMATORS),
+        *((each, n) for each in (FUZZY, ONE_BY_ONE) for n in (1, 17)),
+    ],
+    ids=repr,
+)
 def test_dask_gives_the_bits_of_the_fold_in_memory(X, estimator, n_blocks):
     blocks = clone(estimator).fit(ArrayRows(X, cuts=CUTS[n_blocks]))
     with dask.config.set(scheduler="synchronous"):
@@ -94,12 +101,19 @@ def test_dask_gives_the_bits_of_the_fold_in_memory(X, estimator, n_blocks):
     assert_array_equal(blocks.labels_, plain.labels_)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+@pytest.mark.parametrize("estimator", [FUZZY, *ESTIMATORS[3:6:2], ONE_BY_ONE], ids=repr)
 def test_two_processes_give_the_bits_of_the_fold_in_memory(cluster, X, estimator):
     blocks = clone(estimator).fit(ArrayRows(X, cuts=CUTS[3]))
     spread = clone(estimator).fit(chunked(X, CUTS[3]))
     same_fit(blocks, spread)
     assert_array_equal(spread.predict(chunked(X, CUTS[3])).compute(), blocks.labels_)
+
+
+def test_two_processes_give_the_bits_of_a_density(cluster, X):
+    blocks = OneClusterPCM().fit(ArrayRows(X, cuts=CUTS[3]))
+    spread = OneClusterPCM().fit(chunked(X, CUTS[3]))
+    assert_array_equal(spread.typicality_.compute(), blocks.typicality_)
+    assert spread.offset_ == blocks.offset_
 
 
 @pytest.mark.parametrize("n_blocks", [16, 33, 115, 260])
@@ -147,8 +161,14 @@ def test_weights_follow_their_rows_through_dask(X, weight, estimator):
     assert_allclose(spread.cluster_centers_, plain.cluster_centers_, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("suffix", ["npy", "parquet", "arrow", "csv"])
-@pytest.mark.parametrize("estimator", ESTIMATORS[:6], ids=repr)
+@pytest.mark.parametrize(
+    ("estimator", "suffix"),
+    [
+        *((FUZZY, suffix) for suffix in ("npy", "parquet", "arrow", "csv")),
+        *zip(ESTIMATORS[1:6], ["npy", "parquet", "arrow", "csv", "npy"], strict=True),
+    ],
+    ids=repr,
+)
 def test_files_give_the_bits_of_the_fold_in_memory(tmp_path, monkeypatch, X, estimator, suffix):
     monkeypatch.setattr(file, "_BLOCK_ENTRIES", 300)
     path = tmp_path / f"rows.{suffix}"
@@ -188,14 +208,36 @@ def test_many_files_are_one_table(tmp_path, X):
     assert list(model.feature_names_in_) == ["x1", "x2", "x3"]
 
 
+class KilledAt:
+    """A callback that kills a process when an iteration begins."""
+
+    def __init__(self, victim, iteration):
+        self.victim, self.iteration = victim, iteration
+        self.has_killed = False
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        is_time = context.task_name == "iteration" and context.task_id == self.iteration
+        if is_time and not self.has_killed:
+            self.has_killed = True
+            os.kill(self.victim, signal.SIGKILL)
+
+    def on_fit_task_end(self, estimator, context, **of_fit):
+        pass
+
+
 def test_a_killed_worker_does_not_change_a_bit(cluster, X):
-    expected = FuzzyCMeans(3, random_state=0, tol=1e-12).fit(ArrayRows(X, cuts=CUTS[17]))
+    estimator = FuzzyCMeans(3, random_state=0, tol=0, max_iter=8)
+    expected = clone(estimator).fit(ArrayRows(X, cuts=CUTS[17]))
     victim = next(iter(cluster.cluster.workers.values())).pid
-    timer = threading.Timer(0.5, os.kill, (victim, signal.SIGKILL))
-    timer.start()
-    model = FuzzyCMeans(3, random_state=0, tol=1e-12).fit(chunked(X, CUTS[17]))
-    timer.join()
-    same_fit(model, expected)
+    killer = KilledAt(victim, iteration=2)
+    same_fit(estimator.set_callbacks(killer).fit(chunked(X, CUTS[17])), expected)
+    assert killer.has_killed
 
 
 def test_blocks_that_cannot_be_made_again_are_warned_of(cluster, X):
@@ -335,6 +377,16 @@ def test_tree_sum_adds_neighbours_whatever_comes_next(n):
             even:
         ]
     assert sums.total() == level[0]
+
+
+def test_reduce_joins_the_results_of_all_blocks_in_every_engine(X):
+    cuts = (500, 501, 1200)
+    with dask.config.set(scheduler="synchronous"):
+        for rows in (ArrayRows(X, cuts=cuts), dask_rows(chunked(X, cuts))):
+            assert rows.reduce(lambda block: block.start, max) == 1200
+            starts = rows.reduce(lambda block: [block.start], lambda one, more: one + more)
+            assert starts == [0, *cuts]
+            assert_array_equal(rows.take(np.array([1300, 3, 500])), X[[1300, 3, 500]])
 
 
 @pytest.mark.parametrize("at_most", [10, 100, 5000])

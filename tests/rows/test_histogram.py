@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from typicality._quantiles import weighted_quantile
-from typicality.rows import ArrayRows, Histogram, histogram, quantile
+from typicality.rows import ArrayRows, Histogram, quantile
 
 RATES = [0.0, 1e-6, 0.01, 0.05, 0.5, 0.93, 1.0]
 VALUES = {
@@ -50,13 +50,6 @@ def test_quantile_of_minus_infinity_is_minus_infinity():
     ends = Histogram.of(values, None).lower_ends
     assert ends[0] == -np.inf
     assert (ends[1:] <= values[2:]).all()
-
-
-def test_quantile_continues_a_histogram(rng):
-    values = VALUES["normal"](rng)
-    rows = rows_of(values)
-    counted = histogram(rows, first_column)
-    assert quantile(rows, first_column, 0.05, counted=counted) == quantile(rows, first_column, 0.05)
 
 
 def test_bins_hold_all_weight_and_begin_just_below_their_values(rng):

@@ -42,7 +42,7 @@ def test_a_clear_winner_is_taken_at_the_default_rate():
     )
     assert found.sentences[1] == (
         "The most stable setting is sigma 1 at a rate of 0.1 (0.85 ± 0.00), but larger rates are "
-        "more stable by themselves."
+        "usually more stable."
     )
     assert "would also be flagged with another sample" in found.sentences[2]
     assert found.warnings == ()
@@ -91,7 +91,7 @@ def test_a_smaller_rate_that_is_more_stable_is_recommended():
 def test_a_rate_that_flags_few_rows_is_not_recommended_and_warned_of():
     found = advice(SMALL_RATE, n_flagged=(2, 10, 20))
     assert found.keeps_default
-    assert found.sentences[1].endswith("but too few rows are flagged to decide by that.")
+    assert found.sentences[1].endswith("but too few rows are flagged for a decision.")
     assert found.warnings == (
         "At a rate of 0.01 only 2 rows of a half are flagged, so single rows decide the result. "
         "Use larger rates, or more rows.",
@@ -125,7 +125,7 @@ def test_recommendation_calls_one_row_one_row():
 def test_the_default_is_kept_where_it_flags_few_rows_itself():
     found = advice(WINNER, n_flagged=(1, 4, 8))
     assert found.keeps_default
-    assert found.sentences[1].endswith("but larger rates are more stable by themselves.")
+    assert found.sentences[1].endswith("but larger rates are usually more stable.")
     assert "At a rate of 0.01 and 0.05 only 1 and 4 rows" in found.warnings[0]
 
 

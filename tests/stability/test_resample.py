@@ -84,7 +84,7 @@ def test_warnings_that_differ_in_more_than_details_are_told_apart():
 
 
 def test_warnings_of_threads_are_heard_and_filters_are_left_as_they_were():
-    meeting = threading.Barrier(2, timeout=30)
+    meeting = threading.Barrier(2, timeout=300)
 
     def work(seed):
         meeting.wait()  # both are listening
@@ -102,7 +102,7 @@ def test_warnings_of_threads_are_heard_and_filters_are_left_as_they_were():
 
 
 def test_threads_leave_the_pools_of_threads_as_they_were():
-    meeting, places = threading.Barrier(2, timeout=30), itertools.count()
+    meeting, places = threading.Barrier(2, timeout=300), itertools.count()
 
     def work(seed):
         place = next(places)
@@ -128,9 +128,11 @@ def test_an_interrupt_ends_all_work():
         assert n_done < 2
 
     with parallel_config(backend="threading"), pytest.raises(AssertionError) as kept:
-        repeat(work, 50, n_jobs=2, progress=interrupt)
+        repeat(work, 1000, n_jobs=2, progress=interrupt)
+    n_done = len(done)
+    assert n_done < 1000
     time.sleep(0.3)
-    assert len(done) < 20
+    assert len(done) <= n_done + 4  # what was under way goes on to its end
     assert kept.tb is not None  # as in a notebook, which keeps the last traceback
 
 

@@ -68,7 +68,7 @@ def test_archive_of_several_arrays_is_refused():
         "numpy.savez(file, X=array)."
     )
     np.savez("none.npz")
-    assert "(it has none)" in complaint("none.npz")
+    assert "(it has no arrays)" in complaint("none.npz")
 
 
 NOT_NUMBERS = {

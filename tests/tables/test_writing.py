@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from typicality.exceptions import TableError
-from typicality.tables import append_columns, free_names, open_table, write_table
+from typicality.tables import csv_text, free_names, open_table, write_table
 from typicality.tables.writing import number_texts
 
 
@@ -95,7 +95,7 @@ def test_writer_refuses_columns_of_other_lengths(tmp_path):
     with pytest.raises(TableError, match="has 2 rows, but column 'label' has 3 entries"):
         written(path, {"label": np.arange(3)})
     with open_table(path) as table, pytest.raises(ValueError, match="1 entries for 2 rows"):
-        append_columns(io.BytesIO(), next(table.blocks()), {"label": np.ones(1)}, header=True)
+        csv_text(next(table.blocks()), {"label": np.ones(1)}, header=True)
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)

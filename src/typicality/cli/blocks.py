@@ -12,7 +12,6 @@ import numpy as np
 from typicality._threads import stream_in_threads
 from typicality._typing import Doubles, Places
 from typicality._words import counted
-from typicality.cli.console import Terminal
 from typicality.cli.description import check_name
 from typicality.cli.errors import UnusableError, with_options
 from typicality.cli.judging import Judge, JudgedBlock, writer
@@ -20,8 +19,11 @@ from typicality.cli.machine import TEXT_BYTES, memory_of, on_device, rows_that_f
 from typicality.cli.options import Options
 from typicality.cli.result import Passes, Run
 from typicality.cli.rows import (
+    LONGEST_CELL,
+    MOST_CELLS,
     FileRows,
     draw_sample,
+    other_columns,
     read_columns,
     refuse_missing,
     require_enough,
@@ -35,7 +37,6 @@ from typicality.tables.cells import texts_of
 from typicality.tables.parts import JOINED_FORMATS
 
 if TYPE_CHECKING:
-    from typicality.persistence.checkpoint import Checkpoint
     from typicality.rows import Rows
 
 _LEAST_MEMORY = 300_000_000  # bytes that blocks, samples and results take
@@ -43,9 +44,7 @@ _SHOWN = 20_000  # rows in the report, drawn at random
 _WORST = 20  # further rows in the report, the least typical of all
 _FEWEST = 10_000  # rows: a smaller sample is not fitted for lack of memory
 _ON_A_SAMPLE = ("auto", "alpha-cut")  # methods that need their rows in memory
-_MOST_CELLS = 2_000_000  # of text kept in memory for the report
 _BYTES_OF_CELL = 256
-_LONGEST_CELL = 200  # letters kept of a text
 _MISSING = {"error": "error", "drop": "drop", "median": "keep"}
 
 
@@ -59,23 +58,15 @@ class _Fitted(NamedTuple):
 
 
 def run_by_blocks(
-    options: Options,
-    task: Task,
-    estimator: Any,
-    table: TableFile,
-    folder: Path,
-    terminal: Terminal,
-    checkpoint: "Checkpoint | None",
-    *,
-    too_large: Exception | None,
+    task: Task, estimator: Any, table: TableFile, folder: Path, too_large: Exception | None
 ) -> Run:
     """Fit a file that is not held in memory, and write the results of all its rows to a folder.
 
     Methods with prototypes are fitted by passes over blocks of all rows. The others are fitted on a
     sample, whose size the summary states. `too_large` is why the file is read in blocks.
     """
-    began = time.perf_counter()
-    _refuse(options, task, table, too_large)
+    began, options, terminal = time.perf_counter(), task.options, task.terminal
+    _refuse(task, table, too_large)
     check_name(table, options.name)
     with terminal.doing(f"Looking at the columns of {table.name}"):
         numeric = read_columns(table, options, hold=False)
@@ -88,14 +79,14 @@ def run_by_blocks(
             rows = _open(table, numeric, options)
         require_enough(rows.n_rows, 2, table, numeric, options)
         try:
-            fitted = _fit(rows, estimator, task, options, terminal, checkpoint, too_large)
+            fitted = _fit(rows, estimator, task, too_large)
         except TableError:
             raise
         except ValueError as error:
             raise UnusableError(with_names(str(error), numeric.names)) from error
         n_reads += rows.n_passes + 1
         seconds = round(time.perf_counter() - began, 3)
-        shown, results = _write(fitted, task, options, table, numeric, folder, terminal)
+        shown, results = _write(fitted, task, table, numeric, folder)
     texts = [in_words(str(each.message), numeric.names, estimator) for each in caught]
     return shown.run(
         fitted,
@@ -108,8 +99,9 @@ def run_by_blocks(
     )
 
 
-def _refuse(options: Options, task: Task, table: TableFile, too_large: Exception | None) -> None:
+def _refuse(task: Task, table: TableFile, too_large: Exception | None) -> None:
     """An error where a choice needs all rows in memory; it says what to do instead."""
+    options = task.options
     if memory_of(options) < _LEAST_MEMORY:
         raise too_large or UnusableError(
             f"--memory {options.memory:g}: reading a file in blocks takes about "
@@ -135,7 +127,7 @@ def _refuse(options: Options, task: Task, table: TableFile, too_large: Exception
 
 def _workers(options: Options) -> AbstractContextManager[None]:
     """A context with the processes of Dask, if these were asked for."""
-    if options.workers is None and options.scheduler is None:
+    if not options.uses_dask:
         return nullcontext()
     from typicality.rows.dask import workers
 
@@ -148,7 +140,7 @@ def _open(table: TableFile, numeric: NumericTable, options: Options) -> Any:
     from typicality.rows.file import pieces_of
 
     how: dict[str, Any] = {"signs": numeric.signs, "missing": _MISSING[str(options.missing)]}
-    if options.workers is None and options.scheduler is None:
+    if not options.uses_dask:
         rows = RowsOfFile(table, numeric.names, **how)
         rows.names = list(numeric.names)  # those of npy files, which have none, are made up
         return rows
@@ -157,34 +149,24 @@ def _open(table: TableFile, numeric: NumericTable, options: Options) -> Any:
     return rows_of_pieces(pieces_of(table, numeric.names, **how))
 
 
-def _fit(
-    rows: Any,
-    estimator: Any,
-    task: Task,
-    options: Options,
-    terminal: Terminal,
-    checkpoint: "Checkpoint | None",
-    too_large: Exception | None,
-) -> _Fitted:
+def _fit(rows: Any, estimator: Any, task: Task, too_large: Exception | None) -> _Fitted:
     """Scale by passes over all rows, and fit these, or a sample of them."""
     from typicality.preprocessing import ColumnScaler
     from typicality.preprocessing.table_rows import column_names
 
-    size = _sample_size(rows, estimator, task, options, too_large)
+    options, terminal = task.options, task.terminal
+    size = _sample_size(rows, estimator, task, too_large)
     if size is None:
         _refuse_for_passes(options)
     with terminal.passes(f"Scaling {rows.n_rows:,} rows", rows):
         scaler = ColumnScaler(**scaler_settings(options)).fit(rows)
-        names = column_names(scaler)
+        column_names(scaler)  # rows are arrays here
+    shown = draw_sample(rows.n_rows, size or _SHOWN, seed=options.seed)
+    shown = np.arange(rows.n_rows) if shown is None else shown
     if size is not None:
-        shown = draw_sample(rows.n_rows, size, seed=options.seed)
-        shown = np.arange(rows.n_rows) if shown is None else shown
         with terminal.passes(f"Drawing {len(shown):,} rows", rows):
             X = scaler.transform(rows.take(shown))
-        with (
-            terminal.fitting(f"Fitting {len(X):,} rows"),
-            followed(checkpoint, estimator, X, options, terminal),
-        ):
+        with terminal.fitting(f"Fitting {len(X):,} rows"), followed(task, estimator, X):
             model = on_device(estimator, X, options.device)
     else:
         moved: Rows = scaler.transform(rows)
@@ -193,16 +175,13 @@ def _fit(
         from typicality.cluster._estimator import OF_ROWS
 
         model = model._without(*OF_ROWS)  # the file of the results has them
-        shown = draw_sample(rows.n_rows, _SHOWN, seed=options.seed)
-        shown = np.arange(rows.n_rows) if shown is None else shown
     if task.method == "outliers":
         model._reference()  # kept in the model, so that `score` need not find it
-    scaler.feature_names_in_ = np.asarray(names, dtype=object)
     return _Fitted(scaler, model, shown, size is not None and size < rows.n_rows)
 
 
 def _sample_size(
-    rows: "Rows", estimator: Any, task: Task, options: Options, too_large: Exception | None
+    rows: "Rows", estimator: Any, task: Task, too_large: Exception | None
 ) -> int | None:
     """How many rows are fitted in memory; None where passes over all rows are made."""
     wanted = task.max_rows
@@ -212,7 +191,7 @@ def _sample_size(
         return None
     wanted = min(wanted, rows.n_rows)
     kind = kind_of(task.method, estimator)
-    fitting = rows_that_fit(kind, rows.n_features, memory_of(options) // 2)
+    fitting = rows_that_fit(kind, rows.n_features, memory_of(task.options) // 2)
     if fitting < min(wanted, _FEWEST):
         raise too_large or UnusableError(
             f"A sample of {min(wanted, _FEWEST):,} rows does not fit into memory; allow more with "
@@ -239,28 +218,21 @@ def _refuse_for_passes(options: Options) -> None:
 
 
 def _write(
-    fitted: _Fitted,
-    task: Task,
-    options: Options,
-    table: TableFile,
-    numeric: NumericTable,
-    folder: Path,
-    terminal: Terminal,
+    fitted: _Fitted, task: Task, table: TableFile, numeric: NumericTable, folder: Path
 ) -> "tuple[_Shown, str]":
     """Judge all rows and write them with what the model says; returns rows to show."""
-    scaler, model = fitted.scaler, fitted.model
-    names = scaler.feature_names_in_
     as_parquet = table.format == "parquet"
     results = f"{task.results}.{'parquet' if as_parquet else 'csv'}"
-    judge = Judge.of(
-        scaler,
-        model,
-        missing=str(options.missing),
+    judge = Judge(
+        fitted.scaler,
+        fitted.model,
+        names=list(numeric.names),
+        missing=str(task.options.missing),
         signs=numeric.signs,
         as_parquet=as_parquet,
-        safe=options.safe_csv,
+        safe=task.options.safe_csv,
     )
-    shown = _Shown(options, table, numeric, fitted.shown)
+    shown = _Shown(task.options, table, numeric, fitted.shown)
 
     def judged_with_depth(block: Any) -> JudgedBlock:
         judged = judge(block)
@@ -269,14 +241,13 @@ def _write(
         return judged
 
     with (
-        terminal.counting("Writing the results", table.n_rows or 0) as wrote,
+        task.terminal.counting("Writing the results", table.n_rows or 0) as wrote,
         writer(str(folder / results), force=False, as_parquet=as_parquet) as write,
     ):
         for judged in stream_in_threads(judged_with_depth, table.blocks()):
             write(judged.written)
             shown.see(judged)
             wrote(judged.block.first_row + judged.block.n_rows)
-    scaler.feature_names_in_ = names
     return shown, results
 
 
@@ -309,9 +280,8 @@ class _Shown:
 
     def __post_init__(self) -> None:
         budget = min(TEXT_BYTES, memory_of(self.options) // 4)
-        n_cells = min(_MOST_CELLS, budget // _BYTES_OF_CELL)
-        names = [name for name in self.table.names if name not in self.numeric.names]
-        names.sort(key=lambda name: name != self.options.name)
+        n_cells = min(MOST_CELLS, budget // _BYTES_OF_CELL)
+        names = other_columns(self.table, self.numeric, self.options)
         self._names = names[: n_cells // max(1, len(self.places))]
         self._n_seen = self._n_left_out = 0
         self._sizes = np.zeros(1, np.int64)  # of label -1, 0, 1, ...
@@ -346,7 +316,7 @@ class _Shown:
         at = np.flatnonzero(judged.kept)[kept]
         columns = judged.block.columns(self._names) if self._names else []
         texts = [texts_of(column.take(at)).to_pylist() for column in columns]
-        cells = [tuple(text[:_LONGEST_CELL] for text in some) for some in zip(*texts, strict=True)]
+        cells = [tuple(text[:LONGEST_CELL] for text in some) for some in zip(*texts, strict=True)]
         cells = cells or [()] * len(at)
         numbers, first_row = judged.X[at], judged.block.first_row
         places = (first + kept).tolist()
@@ -379,10 +349,8 @@ class _Shown:
             places=np.array([row.row for row in some]),
             total=(self._n_seen + self._n_left_out, self._n_left_out),
         )
-        names = fitted.scaler.feature_names_in_
-        del fitted.scaler.feature_names_in_  # rows are arrays here
         scaled = fitted.scaler.transform(rows.X)
-        fitted.scaler.feature_names_in_ = names
+        fitted.scaler.feature_names_in_ = np.asarray(self.numeric.names, dtype=object)
         sample = None
         if fitted.is_sample:
             sample = np.searchsorted(np.array(sorted(found)), fitted.shown)

@@ -8,7 +8,7 @@ import click
 
 from typicality._estimators import CLUSTERING_METHODS
 from typicality.cli.errors import WrongUseError
-from typicality.cli.options import Options, command, fit_options, table_options
+from typicality.cli.options import Options, command, fit_options, option, table_options
 from typicality.cli.parameters import OPTIONS, check_categories, configure
 
 
@@ -33,57 +33,45 @@ class _WithMethods(click.Command):
 
 @partial(command, kind=_WithMethods)
 @table_options
-@click.option(
-    "--method",
-    "-m",
+@option(
+    "--method -m NAME",
+    "How clusters are found; see the list above.",
     type=click.Choice(list(CLUSTERING_METHODS)),
     default="auto",
-    metavar="NAME",
-    help="How clusters are found; see the list above.",
 )
-@click.option(
-    "--clusters",
-    "-k",
+@option(
+    "--clusters -k N",
+    "The number of clusters, for fcm, entropy and pcm; the number to start with, for adaptive and "
+    "sparse-adaptive.",
     type=click.IntRange(min=1),
-    metavar="N",
-    help="How many clusters: needed by fcm, entropy and pcm; how many to start with for adaptive "
-    "and sparse-adaptive.",
 )
-@click.option(
-    "--at-least",
+@option(
+    "--at-least N",
+    "auto, alpha-cut: the smallest number of clusters; 2 forces a split. [default: 1]",
     type=click.IntRange(min=1),
-    metavar="N",
-    help="auto, alpha-cut: the least number of clusters; 2 gives the best split. [default: 1]",
 )
-@click.option(
-    "--alpha",
-    metavar="A",
-    help="alpha-cut: the typicality above which rows belong to clusters, from 0 to 1; or valley, "
-    "or auto. [default: auto]",
+@option(
+    "--alpha A",
+    "alpha-cut: the typicality above which rows belong to clusters. A number from 0 to 1, valley "
+    "(a gap in the distribution of typicalities) or auto (one for each cluster). [default: auto]",
 )
-@click.option(
-    "--min-cluster-size",
+@option(
+    "--min-cluster-size N",
+    "alpha-cut: the smallest number of rows in a cluster. [default: 1]",
     type=click.IntRange(min=1),
-    metavar="N",
-    help="alpha-cut: the smallest number of rows in a cluster. [default: 1]",
 )
-@click.option(
+@option(
     "--assign",
+    "Which rows get a label: rows above the typicality level of a cluster (core), rows in regions "
+    "that are dense enough (typical, alpha-cut only), or all rows. [default: typical for "
+    "alpha-cut, otherwise core]",
     type=click.Choice(["core", "typical", "all"]),
-    help=(
-        "Which rows get a label: those above the level of a cluster (core), those that "
-        "are dense enough (typical, alpha-cut only), or all. [default: typical for "
-        "alpha-cut, otherwise core]"
-    ),
 )
-@click.option(
-    "--max-rows",
+@option(
+    "--max-rows N",
+    "If there are more rows, fit the model to a random sample of N rows; all rows get a label. "
+    "[default: no limit]",
     type=click.IntRange(min=10),
-    metavar="N",
-    help=(
-        "If there are more rows, cluster a random sample of N rows; every row gets a "
-        "label. [default: all rows]"
-    ),
 )
 @fit_options
 def cluster(
@@ -95,11 +83,11 @@ def cluster(
     param: tuple[str, ...],
     **parameters: Any,
 ) -> None:
-    """Find the groups in a file, and typical rows.
+    """Find clusters in a file.
 
     Writes a folder with labels.csv (all columns of FILE, with label and typicality), clusters.csv
-    (size and medians of each cluster), report.html (a page to look at), model/ (for `typicality
-    score`) and run.json (all it takes to repeat the run). Unassigned rows have the label -1.
+    (size and medians of each cluster), report.html (to open in a browser), model/ (for `typicality
+    score`) and run.json (what is needed to repeat the run). Unassigned rows have the label -1.
     """
     number = CLUSTERING_METHODS[method].number
     if number == "given" and clusters is None:
@@ -138,10 +126,11 @@ def cluster(
     from typicality.cli.run import Task, run_to_folder
 
     task = Task(
+        options,
         configured,
         judge_first=bool(given or param),
         method=method,
         report=report,
         max_rows=max_rows,
     )
-    run_to_folder(options, task)
+    run_to_folder(task)

@@ -1,6 +1,5 @@
 """`typicality compare`: our methods next to others, on the rows of a file."""
 
-import csv
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,9 @@ from typicality.cli.console import Terminal, rich_table
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
     Options,
-    comma_separated,
     command,
+    list_option,
+    option,
     run_options_without_folder,
     safe_csv_option,
     table_options,
@@ -28,45 +28,34 @@ _ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer tha
 
 @command
 @table_options
-@click.option(
-    "--methods",
-    multiple=True,
-    metavar="A,B",
-    callback=comma_separated,
-    help="Compare these only: auto, alpha-cut, sequential, fcm, k-means, "
-    "gaussian-mixture, hdbscan; one-cluster, one-class-svm, isolation-forest, "
-    "local-outlier-factor. [default: all]",
+@list_option(
+    "--methods A,B",
+    "Compare only these methods: auto, alpha-cut, sequential, fcm, k-means, gaussian-mixture, "
+    "hdbscan; one-cluster, one-class-svm, isolation-forest, local-outlier-factor. [default: all]",
 )
-@click.option(
-    "--clusters",
-    "-k",
+@option(
+    "--clusters -k N",
+    "The number of clusters for the methods that need it. [default: chosen by the silhouette, or "
+    "by the BIC for the mixture]",
     type=click.IntRange(min=1),
-    metavar="N",
-    help=(
-        "The number of clusters for the methods that need it. [default: by silhouette, "
-        "or by BIC for the mixture]"
-    ),
 )
-@click.option(
-    "--rate",
+@option(
+    "--rate R",
+    "The fraction of rows that every outlier detector should flag.",
     type=click.FloatRange(0, 0.5, min_open=True),
     default=0.05,
-    metavar="R",
-    help="The share of rows that every detector should flag.",
 )
-@click.option(
-    "--repeats",
+@option(
+    "--repeats N",
+    "How often each method is fitted again, on a random 80 % of the rows.",
     type=click.IntRange(min=2),
     default=5,
-    metavar="N",
-    help="How often each method is fitted again, each time on 80 % of the rows.",
 )
-@click.option(
-    "--max-rows",
+@option(
+    "--max-rows N",
+    "If there are more rows, use a random sample of N rows.",
     type=click.IntRange(min=10),
     default=10_000,
-    metavar="N",
-    help="If there are more rows, a random sample of this size is compared.",
 )
 @safe_csv_option
 @run_options_without_folder
@@ -78,12 +67,14 @@ def compare(
     repeats: int,
     max_rows: int,
 ) -> None:
-    """Compare our methods with others on the rows of FILE.
+    """Compare methods of typicality and scikit-learn on a file.
 
-    The others are k-means, a Gaussian mixture and HDBSCAN; one-class SVM, isolation forest and
-    local outlier factor. Shows how much the methods agree, how reproducible each is when it sees
-    other rows, and how long a fit takes. All run with their defaults.
+    The methods of scikit-learn are k-means, Gaussian mixture and HDBSCAN for clusters, and
+    one-class SVM, isolation forest and local outlier factor for outliers. Shows how much the
+    methods agree, how reproducible each method is on random samples of the rows, and how long a fit
+    takes. All methods have their default parameters.
     """
+    from typicality.cli.columns import about_rows
     from typicality.cli.folder import new_folder, record_of_result
     from typicality.cli.machine import within
     from typicality.cli.parameters import refuse_categories
@@ -131,7 +122,7 @@ def compare(
             _write(folder, found, rows, record)
     if options.as_json:
         terminal.json(record)
-    terminal.say(rows.summary())
+    terminal.say(about_rows(rows))
     _say(terminal, found)
     if options.output is not None:
         terminal.say_path(f"\nWritten: {', '.join(_FILES)} in ", f"{Path(options.output)}/")
@@ -141,12 +132,10 @@ def compare(
 
 
 def _say(terminal: Terminal, found: "Comparison") -> None:
-    from rich.text import Text
-
     from typicality.stability.wording import agreement_table, clusterer_table, detector_table
 
     def table(title: str, lines: Any, about: str = "") -> None:
-        terminal.say(Text(f"\n{title}", style="bold"))
+        terminal.say_heading(title)
         terminal.say(rich_table(lines))
         if about:
             terminal.say(about)
@@ -170,7 +159,7 @@ def _say(terminal: Terminal, found: "Comparison") -> None:
             "index of the flagged rows.",
         )
     for title, sentences in (("Findings", found.findings), ("How it was measured", found.notes)):
-        terminal.say(Text(f"\n{title}", style="bold"))
+        terminal.say_heading(title)
         for sentence in sentences:
             terminal.say(f"- {sentence}")
     terminal.warn([f"{r.name}: {text}" for r in found.results for text in r.warnings])
@@ -182,17 +171,10 @@ def _say(terminal: Terminal, found: "Comparison") -> None:
 def _write(folder: Path, found: "Comparison", rows: "FileRows", record: dict[str, Any]) -> None:
     import numpy as np
 
-    from typicality.cli.folder import write_record
+    from typicality.cli.folder import write_csv, write_record
     from typicality.tables import write_table
 
-    with open(folder / _FILES[1], "x", encoding="utf-8", newline="") as stream:
-        entries = record["clusterers"] + record["detectors"]
-        names = dict.fromkeys(name for entry in entries for name in entry)
-        writer = csv.DictWriter(stream, names, lineterminator="\n")
-        writer.writeheader()
-        for entry in entries:
-            lists = {n: "; ".join(map(str, v)) for n, v in entry.items() if isinstance(v, list)}
-            writer.writerow(entry | lists)
+    write_csv(folder / _FILES[1], record["clusterers"] + record["detectors"])
     # Labels of the clusterers and 1 for outliers of the detectors; masked in rows not compared.
     values: dict[str, Any] = {f"label_{name}": labels for name, labels in found.labels.items()}
     values |= {f"outlier_{name}": flagged for name, flagged in found.flagged.items()}

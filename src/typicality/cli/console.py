@@ -6,15 +6,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from math import floor
+from math import floor, isnan
 from typing import TYPE_CHECKING, Any
 
-from typicality._words import printable, printable_json, shown_path
+from typicality._words import for_people, printable, printable_json, shown_path
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from typicality.plan import Plan
 
 _LONG = 5.0  # seconds from which the expected time of a fit is printed
 _COLOUR = re.compile(r"(\x1b\[[\d;]*m)")
@@ -51,6 +49,12 @@ class Terminal:
         """Print a sentence, or a table, on stdout."""
         _print(self._out, *things)
 
+    def say_heading(self, words: str) -> None:
+        """Print a heading after a blank line."""
+        from rich.text import Text
+
+        self.say(Text(f"\n{words}", style="bold"))
+
     def say_path(self, words: str, path: str | os.PathLike[str]) -> None:
         """Print words and a path on a line that is never broken, so that it can be copied."""
         _print(self._out, f"{words}{shown_path(path)}", soft_wrap=True)
@@ -74,39 +78,19 @@ class Terminal:
 
         The block gets a function that changes the words.
         """
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-        from typicality.compiled.small import announcing
-
-        if self._err.quiet or not self._err.is_terminal:
-            yield lambda _: None
-            return
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
-        bar = Progress(*columns, TimeElapsedColumn(), console=self._err, transient=True)
-        with bar as progress, announcing(self._say_compiling):
-            task = progress.add_task(printable(words), total=None)
-            yield lambda words: progress.update(task, description=printable(words))
+        with self._bar(words, "spinner", "words", "elapsed") as update:
+            yield lambda words: update(description=printable(words))
 
     @contextmanager
     def fitting(self, words: str) -> Iterator[None]:
         """Show how far a fit is, on a terminal; if it will take long, say first how long."""
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
         from typicality._progress import followed_by
-        from typicality.compiled.small import announcing
 
-        if self._err.quiet or not self._err.is_terminal:
-            with followed_by(_Fit(self, lambda share: None)):
-                yield
-            return
-        text = TextColumn("{task.description}", markup=False)
-        columns = (SpinnerColumn(), text, BarColumn(), TimeElapsedColumn())
-        bar = Progress(*columns, console=self._err, transient=True)
-        with bar as progress, announcing(self._say_compiling):
-            task = progress.add_task(printable(words), total=None)
-            show = partial(progress.update, task, total=1.0)
-            with followed_by(_Fit(self, lambda share: show(completed=share))):
-                yield
+        with (
+            self._bar(words, "spinner", "words", "bar", "elapsed") as update,
+            followed_by(_Fit(self, lambda share: update(completed=share, total=1.0))),
+        ):
+            yield
 
     @contextmanager
     def counting(self, words: str, total: int) -> Iterator[Callable[..., None]]:
@@ -114,35 +98,49 @@ class Terminal:
 
         The block gets a function of how much is done, and of words if these change.
         """
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-        from rich.progress import TimeRemainingColumn as TimeLeft
+        columns = ("words", "bar", "percent", "remaining", "left")
+        with self._bar(words, *columns, total=total) as update:
+            yield lambda done, new=words: update(completed=done, description=printable(new))
+
+    @contextmanager
+    def _bar(
+        self, words: str, *columns: str, total: int | None = None
+    ) -> Iterator[Callable[..., None]]:
+        """A line on a terminal while something is done; the block gets a function that changes it.
+
+        `columns` are what it shows, from left to right: parts of rich, or words as they are.
+        """
+        from rich import progress
 
         from typicality.compiled.small import announcing
 
         if self._err.quiet or not self._err.is_terminal:
-            yield lambda *_: None
+            yield lambda **_: None
             return
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeLeft(),
-            TextColumn("left"),
-        )
-        bar = Progress(*columns, console=self._err, transient=True)
-        with bar as progress, announcing(self._say_compiling):
-            task = progress.add_task(printable(words), total=total)
-            yield lambda done, new=words: progress.update(
-                task, completed=done, description=printable(new)
-            )
+        kinds = {
+            "spinner": progress.SpinnerColumn(),
+            "words": progress.TextColumn("{task.description}", markup=False),
+            "bar": progress.BarColumn(),
+            "percent": progress.TaskProgressColumn(),
+            "elapsed": progress.TimeElapsedColumn(),
+            "remaining": progress.TimeRemainingColumn(),
+        }
+        shown = [kinds.get(column, column) for column in columns]
+        line = progress.Progress(*shown, console=self._err, transient=True)
+        with line, announcing(self._say_compiling):
+            yield partial(line.update, line.add_task(printable(words), total=total))
 
     @contextmanager
     def passes(self, words: str, rows: Any) -> Iterator[None]:
         """Show on a terminal which pass over rows is under way, and how far it is.
 
-        `rows` are those of a file that is read block by block; they call their `watch`.
+        `rows` are those of a file that is read block by block; they call their `watch`. If a fit
+        will take long, say how long after its second iteration.
         """
-        with self.counting(words, rows.n_rows) as done:
+        from typicality._progress import followed_by
+
+        fit = _Fit(self, lambda share: None)
+        with self.counting(words, rows.n_rows) as done, followed_by(fit):
             rows.watch = lambda number, n_rows: done(n_rows, f"{words}, pass {number}")
             try:
                 yield
@@ -170,12 +168,9 @@ class _Fit:
         self._said = False
         self._share = 0.0
 
-    def expect(self, plan: "Plan") -> None:
-        """Say how long the fit may take, with the threads that are there."""
-        from typicality._compat import effective_n_threads
-
-        seconds = plan.seconds_in(effective_n_threads())
-        if seconds is not None and seconds >= _LONG and not self._said:
+    def expect(self, seconds: float) -> None:
+        """Say how long the fit may take."""
+        if seconds >= _LONG and not self._said:
             self._said = True
             self._terminal.say_expected(seconds)
 
@@ -211,6 +206,13 @@ def shown(text: str, at_most: int = 40) -> str:
         return plain
     end = (at_most - 1) // 2  # names differ at their ends more often than in their middle
     return f"{plain[: at_most - 1 - end]}…{plain[-end:]}"
+
+
+def shown_value(value: float | str, name: str) -> str:
+    """A number or a category of a column, as people write it."""
+    if isinstance(value, str):
+        return shown(value) or "missing"
+    return "missing" if isnan(value) else for_people(value, name)
 
 
 def shown_apart(texts: Iterable[str], at_most: int) -> dict[str, str]:

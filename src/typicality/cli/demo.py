@@ -7,18 +7,16 @@ from typing import Any
 
 import click
 
-from typicality.cli.options import Options, command
+from typicality.cli.options import Options, command, option
 
 
 @command
-@click.option(
-    "--output", "-o", default="typicality-demo", metavar="DIR", help="The folder for everything."
-)
-@click.option("--force", is_flag=True, help="Replace the files of an earlier demo.")
+@option("--output -o DIR", "The folder for all files.", default="typicality-demo")
+@option("--force", "Replace the files of an earlier demo.", is_flag=True)
 def demo(options: Options) -> None:
-    """Take a first look, on a real data set.
+    """Try typicality on a real data set.
 
-    Writes Fisher's Iris as a csv file, runs `typicality cluster` on it, and ends with the path of
+    Writes Fisher's Iris data as a csv file, runs `typicality cluster` on it, and prints the path of
     the report.
     """
     from typicality.cli.console import Terminal

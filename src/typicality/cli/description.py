@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from typicality.report.clusters import ClusterTable
 
 MOST_VALUES = 20  # of a column of text that is counted
+_REASONS = 3  # columns named for a row
 _CALLED = ("name", "title")  # columns that name rows
 _YES_OR_NO = frozenset(["yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein"])
-_TELLING = 0.5  # spreads: a smaller deviation tells nothing
+TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
 
 
 # ---- why a row is unusual ------------------------------------------------------------------------
@@ -74,18 +75,18 @@ class RowReasons(NamedTuple):
         k = j - (len(self.columns) - self.shares.shape[1])
         return found if k < 0 else found | {"share": float(self.shares[i, k])}
 
-    def items(self, at_most: int) -> list[list[dict[str, Any]]]:
+    def items(self) -> list[list[dict[str, Any]]]:
         """For each row the columns with the largest deviations, the largest first."""
         from typicality.report.outliers import largest
 
-        places, _ = largest(self.deviations, at_most)
+        places, _ = largest(self.deviations, _REASONS)
         return [[self.item(i, j) for j in some if j >= 0] for i, some in enumerate(places.tolist())]
 
-    def texts(self, at_most: int = 3) -> list[str]:
+    def texts(self) -> list[str]:
         """Why rows are unusual, one text for each; empty where no single column explains it."""
         from typicality.geometry.typical_rows import telling_features
 
-        telling = telling_features(self.deviations, at_most)
+        telling = telling_features(self.deviations, _REASONS)
         return [
             "; ".join(reason_words(self.item(i, j)) for j in some) for i, some in enumerate(telling)
         ]
@@ -105,9 +106,7 @@ def reason_words(item: Mapping[str, Any], name: str | None = None) -> str:
 
 
 def describe_clusters(
-    table: "ClusterTable",
-    names: Sequence[str],
-    words: Callable[[str, float], str | None] = lambda name, value: None,
+    table: "ClusterTable", names: Sequence[str], words: Callable[[str, float], str | None]
 ) -> list[dict[str, Any]]:
     """Each cluster with its medians, and the columns that set it apart, as run.json has them.
 
@@ -127,7 +126,7 @@ def describe_clusters(
                 "deviations": float(deviation),
             }
             for j, deviation in zip(columns[k], deviations[k], strict=True)
-            if j >= 0 and abs(deviation) >= _TELLING and np.isfinite(table.elsewhere[k, j])
+            if j >= 0 and abs(deviation) >= TELLING and np.isfinite(table.elsewhere[k, j])
         ]
         for each in apart:
             for key in ("median", "elsewhere"):
@@ -263,7 +262,8 @@ def column_of_names(rows: FileRows, notable: Sequence[int]) -> str | None:
             continue
         tells_apart = 2 * len(distinct) > len(cells)  # the name of a study names no row
         called = tells_apart and any(word in name.lower() for word in _CALLED)
-        worth = (called, _are_words(distinct) or _are_dates(texts), len(distinct))
+        are_dates = len({*texts}) == len(texts) and look_of(texts) == "dates or times"
+        worth = (called, are_dates or _are_words(distinct), len(distinct))
         if worth > most:
             best, most = name, worth
     return best
@@ -294,11 +294,6 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _are_dates(texts: Sequence[str]) -> bool:
-    """Whether cells are dates or times, each of them once."""
-    return len({*texts}) == len(texts) and look_of(texts) == "dates or times"
 
 
 def _are_words(cells: set[str]) -> bool:

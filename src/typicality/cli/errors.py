@@ -18,7 +18,6 @@ from typicality._words import one_line, shown_path
 # Exit codes; click has 0 for success and 2 for wrong use.
 _DEFECT, _UNUSABLE, _EXISTS, _INTERRUPT = 1, 3, 4, 130
 _WRITTEN = "typicality.written"  # a key of the context of click
-_INTERRUPTED = "Interrupted; nothing was written."
 _NO_MEMORY = (
     "There is not enough memory for this; choose fewer columns with --columns, or fit on a file of "
     "fewer rows and let `typicality score` read the rest."
@@ -122,7 +121,10 @@ def in_words(error: BaseException) -> tuple[str, int]:
 
     match error:
         case KeyboardInterrupt():
-            return str(error) or _interrupted(), _INTERRUPT
+            sentence = "Interrupted; nothing was written."
+            if _written():
+                sentence = f"Interrupted; {_written()} was written and is complete."
+            return str(error) or sentence, _INTERRUPT
         case TableError():
             return with_options(str(error)), _UNUSABLE
         case UnusableError() | ModelFileError():
@@ -138,11 +140,6 @@ def _written() -> str | None:
     """The results that have their name already."""
     ctx = click.get_current_context(silent=True)
     return None if ctx is None else ctx.meta.get(_WRITTEN)
-
-
-def _interrupted() -> str:
-    written = _written()
-    return f"Interrupted; {written} was written and is complete." if written else _INTERRUPTED
 
 
 def with_options(message: str) -> str:

@@ -1,37 +1,41 @@
 """`typicality explain`: why a row is unusual."""
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from typicality.cli.errors import UnusableError, WrongUseError
-from typicality.cli.options import Options, command, file_argument, format_options, print_options
+from typicality.cli.options import (
+    Options,
+    command,
+    file_argument,
+    format_options,
+    option,
+    print_options,
+)
+
+if TYPE_CHECKING:
+    from typicality.cli.rows import FileRows
 
 
 @command
 @click.argument("model", metavar="MODEL", type=click.Path())
 @file_argument
-@click.option(
-    "--row",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="The row with this number, counted from 0.",
-)
-@click.option(
-    "--line", type=click.IntRange(min=1), metavar="N", help="The row at this line of the file."
-)
+@option("--row N", "The number of the row, counted from 0.", type=click.IntRange(min=0))
+@option("--line N", "The line of the row in the file.", type=click.IntRange(min=1))
 @format_options
 @print_options
 def explain(options: Options, model: str, row: int | None, line: int | None) -> None:
-    """Explain why a row of a file is unusual, or is not.
+    """Explain why a row is or is not unusual.
 
     MODEL is the folder that `typicality cluster` or `typicality outliers` has written. Prints how
-    rare the row is, and for each column its value, the value that is typical of such rows, and how
-    far apart these are.
+    rare the row is. For each column, prints the value, the value that is typical of similar rows,
+    and their difference as a robust z-score.
     """
     from typicality.cli.console import Terminal
     from typicality.cli.folder import as_json, load_run
-    from typicality.cli.rows import require_file
+    from typicality.cli.rows import read_as_fitted, require_file
 
     if (row is None) == (line is None):
         raise WrongUseError("The row is missing: give either --row N or --line N.")
@@ -39,8 +43,11 @@ def explain(options: Options, model: str, row: int | None, line: int | None) -> 
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     with terminal.doing(f"Loading {model}"):
         pipeline, record, _ = load_run(model)
-    with terminal.doing(f"Reading {options.file}"):
-        found = _explained(pipeline, record, options, row, line)
+    missing = "drop" if record is None else record["data"]["missing"]
+    options = replace(options, missing="drop" if missing == "error" else missing)
+    rows = read_as_fitted(options, pipeline["columns"], terminal)
+    with terminal.doing(f"Judging {len(rows.X):,} rows"):
+        found = _explained(pipeline, record, rows, row, line)
     if options.as_json:
         terminal.json(as_json(found))
     for sentence in _words(found):
@@ -48,28 +55,19 @@ def explain(options: Options, model: str, row: int | None, line: int | None) -> 
 
 
 def _explained(
-    pipeline: Any, record: Any, options: Options, row: int | None, line: int | None
+    pipeline: Any, record: Any, rows: "FileRows", row: int | None, line: int | None
 ) -> dict[str, Any]:
     """The row, what the model says of it, and its columns, the most unusual first."""
-    from dataclasses import replace
-
     import numpy as np
 
     from typicality.cli.result import feature_table, row_reasons
-    from typicality.cli.rows import open_file, read_file, sample_of, step_options
+    from typicality.cli.rows import sample_of
     from typicality.fitted import view
     from typicality.preprocessing.table_rows import column_names
     from typicality.report.outliers import ClusterCenters, deviations_of
 
     scaler, fitted = pipeline["columns"], pipeline["model"]
-    missing = "drop" if record is None else record["data"]["missing"]
-    missing = "drop" if missing == "error" else missing
-    reading = replace(options, missing=missing, **step_options(scaler))
     column_names(scaler)
-    with open_file(reading) as table:
-        rows = read_file(table, reading)
-        for _ in rows.take_texts():
-            pass
     at = _place_of(rows, row, line)
     word, numbers = rows.numbers
     scaled = scaler.transform(rows.for_scaler())
@@ -107,7 +105,7 @@ def _explained(
     }
 
 
-def _place_of(rows: Any, row: int | None, line: int | None) -> Any:
+def _place_of(rows: "FileRows", row: int | None, line: int | None) -> Any:
     """Where the row with a number, or in a line, is among those that take part."""
     import numpy as np
 
@@ -129,7 +127,7 @@ def _place_of(rows: Any, row: int | None, line: int | None) -> Any:
 
 def _words(found: dict[str, Any]) -> list[Any]:
     """What is printed."""
-    from typicality.cli.console import percentages, place, rich_table, shown_apart
+    from typicality.cli.console import percentages, place, rich_table, shown_apart, shown_value
     from typicality.geometry.typical_rows import percent
 
     label, columns = found["label"], found["columns"]
@@ -149,24 +147,13 @@ def _words(found: dict[str, Any]) -> list[Any]:
     lines = [
         (
             short[each["column"]],
-            _value(each["value"], each["column"]),
+            shown_value(each["value"], each["column"]),
             f"{percent(each['share'])} have it"
             if "share" in each
-            else _value(each["typical"], each["column"]),
+            else shown_value(each["typical"], each["column"]),
             "" if "share" in each else f"{each['deviations']:+.1f}",
         )
         for each in columns
     ]
     table = rich_table([("column", "value", "typical of such rows", "robust z-score"), *lines])
     return [" ".join([*sentences, f"{strength}."]), "", table, "", found["how"]]
-
-
-def _value(value: float | str, name: str) -> str:
-    from math import isnan
-
-    from typicality._words import for_people
-    from typicality.cli.console import shown
-
-    if isinstance(value, str):
-        return shown(value) or "missing"
-    return "missing" if isnan(value) else for_people(value, name)

@@ -1,9 +1,10 @@
 """The folder of a run: what it is called, what is in it, how it is opened again."""
 
+import csv
 import json
 import platform
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -145,6 +146,17 @@ def write_record(path: Path, record: Mapping[str, Any]) -> None:
     """Write a record as JSON, the last file of its folder, with the hashes of all others."""
     hashes = {file: sha256_of(path.parent / file) for file in files_in(path.parent)}
     path.write_bytes(_json_text({**record, "files": hashes}))
+
+
+def write_csv(path: Path, entries: Sequence[Mapping[str, Any]]) -> None:
+    """Write a line of csv for each entry; a list is one cell."""
+    names = dict.fromkeys(name for entry in entries for name in entry)
+    with open(path, "x", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, names, lineterminator="\n")
+        writer.writeheader()
+        for entry in entries:
+            lists = {n: "; ".join(map(str, v)) for n, v in entry.items() if isinstance(v, list)}
+            writer.writerow({**entry, **lists})
 
 
 def record_page(path: Path, record: Mapping[str, Any], page: str) -> None:

@@ -3,9 +3,8 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,7 @@ from typicality.cli.description import RowReasons
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.folder import require_free
 from typicality.fitted import FittedView, view
-from typicality.geometry.typical_rows import TypicalRows
-from typicality.preprocessing.table_rows import ModelRows, column_names
+from typicality.preprocessing.table_rows import ModelRows
 from typicality.tables import Block, arrow_rows, csv_text, masked_columns
 from typicality.tables.opening import kind_of_suffix
 
@@ -36,10 +34,8 @@ class JudgedBlock(NamedTuple):
         Their numbers.
     kept : array of shape (n,), bool
         Which of them were judged.
-    scaled : array of shape (n_kept, d)
-        These as the model takes them; a row of zeros where there is none.
     view : FittedView
-        What the model says of the scaled rows.
+        What the model says of these; of a row of zeros where there is none.
     written : bytes or Table
         What is written of the block, csv or parquet.
     """
@@ -47,7 +43,6 @@ class JudgedBlock(NamedTuple):
     block: Block
     X: Doubles
     kept: NDArray[np.bool_]
-    scaled: Doubles
     view: FittedView
     written: Any
 
@@ -66,18 +61,17 @@ class JudgedBlock(NamedTuple):
         }
 
 
-@dataclass(frozen=True, eq=False)
 class Judge:
     """A function of a block of a file, which threads may call.
+
+    Rows that a detector flags are compared with its typical rows to say why.
 
     Parameters
     ----------
     scaler, model : estimators
         The steps of a run.
-    typical : TypicalRows, optional
-        The typical rows of a detector: rows that it flags are compared with these to say why.
     names : list of str
-        The columns of the model.
+        The columns of the model, whose scaler takes arrays.
     missing : {"error", "drop", "median"}
         What to do with missing values.
     signs : mapping of str to str
@@ -86,31 +80,22 @@ class Judge:
         Whether rows are written as parquet; whether csv is safe for spreadsheets.
     """
 
-    scaler: Any
-    model: Any
-    typical: TypicalRows | None
-    names: list[str]
-    missing: str
-    signs: Mapping[str, str]
-    as_parquet: bool
-    safe: bool
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         scaler: Any,
         model: Any,
         *,
+        names: list[str],
         missing: str,
         signs: Mapping[str, str],
         as_parquet: bool,
         safe: bool,
-    ) -> Self:
-        """Judge by the steps of a run; the scaler forgets the names of its columns."""
-        names = column_names(scaler)
+    ) -> None:
         scaler.set_params(missing="median" if missing == "median" else "error")
-        typical = model._typical_rows() if getattr(model, "_knows_its_rows", False) else None
-        return cls(scaler, model, typical, names, missing, signs, as_parquet, safe)
+        self.scaler, self.model = scaler, model
+        self.typical = model._typical_rows() if getattr(model, "_knows_its_rows", False) else None
+        self.names, self.missing, self.signs = names, missing, signs
+        self.as_parquet, self.safe = as_parquet, safe
 
     def __call__(self, block: Block) -> JudgedBlock:
         rows = ModelRows.of(block, self.scaler, self.names, self.signs)
@@ -145,7 +130,7 @@ class Judge:
             written = arrow_rows(block, extra, numeric=plain)
         else:
             written = csv_text(block, extra, header=block.first_row == 0, safe=self.safe)
-        return JudgedBlock(block, rows.X, kept, scaled, judged, written)
+        return JudgedBlock(block, rows.X, kept, judged, written)
 
     def _too_large(self, block: Block, rows: ModelRows) -> Exception | None:
         """An error about the farthest value, where it is so far that distances overflow."""

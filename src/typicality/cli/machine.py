@@ -117,7 +117,7 @@ def refuse_without_space(kind: str, name: str, n_rows: int, n_columns: int) -> N
 
 def require_dask(options: Options) -> None:
     """Refuse --workers and --scheduler where these make no sense, or Dask is not installed."""
-    if options.workers is None and options.scheduler is None:
+    if not options.uses_dask:
         return
     if options.workers is not None and options.scheduler is not None:
         raise WrongUseError(

@@ -64,11 +64,11 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Each command explains its options: typicality cluster --help",
+    epilog="For the options of a command, use for example: typicality cluster --help",
 )
 @click.version_option(__version__, "--version", message="typicality %(version)s")
 def main() -> None:
-    """Find the groups in a file of rows, how typical each row is, and which are outliers.
+    """Find clusters and outliers in a file, and how typical each row is.
 
-    Files may be csv, tsv, ndjson, parquet, arrow, npy or npz; a - reads standard input.
+    Files may be csv, tsv, ndjson, parquet, arrow, npy, npz or spreadsheets; - is standard input.
     """

@@ -12,6 +12,8 @@ import click
 from typicality.cli.errors import explained
 
 Command = Callable[..., Any]
+# Options about how a file is written.
+FORMAT = ("format", "delimiter", "header", "encoding", "decimal", "comment")
 ANY_NUMBER = 10**9  # of categories: those of an earlier run are known
 
 
@@ -123,7 +125,12 @@ class Options:
     @property
     def reads_in_blocks(self) -> bool:
         """Whether rows are not to be held in memory, whatever their number."""
-        return self.in_blocks or self.workers is not None or self.scheduler is not None
+        return self.in_blocks or self.uses_dask
+
+    @property
+    def uses_dask(self) -> bool:
+        """Whether processes of Dask read the file."""
+        return self.workers is not None or self.scheduler is not None
 
     @property
     def orders(self) -> dict[str, tuple[str, ...]]:
@@ -157,7 +164,9 @@ def command(function: Command, kind: type[click.Command] = click.Command) -> cli
 
     settings = {"help_option_names": ["-h", "--help"], "show_default": True}
     made = click.command(cls=kind, context_settings=settings)(call)
-    made.params.append(click.Option(["--debug"], is_flag=True, help="Show tracebacks of errors."))
+    made.params.append(
+        click.Option(["--debug"], is_flag=True, help="Show the traceback of an error.")
+    )
     return made
 
 
@@ -198,21 +207,21 @@ def _typed(ctx: click.Context, parameters: Sequence[click.Parameter]) -> tuple[s
 
 
 def quoted(value: str) -> str:
-    """A name as `comma_separated` reads it: quotation marks are doubled within others."""
+    """A name as `list_option` reads it: quotation marks are doubled within others."""
     inner = value.replace('"', '""')
     return f'"{inner}"' if "," in value or inner != value else value
 
 
 _TABLE_NAMES = frozenset(
     [
-        *("file", "format", "delimiter", "header", "encoding", "decimal", "comment"),
+        *("file", *FORMAT),
         *("columns", "ignore", "scale", "transform", "missing", "max_missing"),
         *("categorical", "ordered", "mismatch", "max_categories"),
     ]
 )
 
 
-def comma_separated(
+def _comma_separated(
     ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Names that were given one by one, or several in one go; those with commas are quoted."""
@@ -251,12 +260,27 @@ def _device(ctx: click.Context, parameter: click.Parameter, value: str | None) -
     return value
 
 
+def option(names: str, help: str, **settings: Any) -> Callable[[Command], Command]:
+    """An option as --help shows it, for example "--output -o DIR", and what it means.
+
+    `settings` are those of :func:`click.option`.
+    """
+    flags = [word for word in names.split() if word.startswith("-")]
+    metavar = "".join(names.split()[len(flags) :]) or None
+    return click.option(*flags, metavar=metavar, help=help, **settings)
+
+
+def list_option(names: str, help: str, **settings: Any) -> Callable[[Command], Command]:
+    """An option that takes names with commas between them, and may be given several times."""
+    return option(names, help, multiple=True, callback=_comma_separated, **settings)
+
+
 def _adding(*options: Any) -> Callable[[Command], Command]:
     """A decorator that adds options to a command, in the order in which --help lists them."""
 
     def add(function: Command) -> Command:
-        for option in reversed(options):
-            function = option(function)
+        for each in reversed(options):
+            function = each(function)
         return function
 
     return add
@@ -264,183 +288,125 @@ def _adding(*options: Any) -> Callable[[Command], Command]:
 
 file_argument = click.argument("file", metavar="FILE")
 format_options = _adding(
-    click.option(
-        "--format",
+    option(
+        "--format NAME",
+        "The format of FILE: csv, tsv, ndjson, parquet, arrow, npy, npz or xlsx. [default: "
+        "detected]",
         type=click.Choice(["csv", "tsv", "ndjson", "parquet", "arrow", "npy", "npz", "xlsx"]),
-        metavar="NAME",
-        help="The format of FILE: csv, tsv, ndjson, parquet, arrow, npy, npz or xlsx. [default: by "
-        "the end of its name]",
     ),
-    click.option(
-        "--delimiter",
-        metavar="CHAR",
-        help=(
-            "The character between the cells of a csv file; `whitespace` for blanks and "
-            "tabs. [default: detected]"
-        ),
+    option(
+        "--delimiter CHAR",
+        "The character between the cells of a csv file, or `whitespace` for blanks and tabs. "
+        "[default: detected]",
     ),
-    click.option(
+    option(
         "--header/--no-header",
+        "Whether the first line of a csv file names the columns. [default: detected]",
         default=None,
-        help="Whether the first line of a csv file names the columns. [default: detected]",
     ),
-    click.option(
-        "--decimal",
+    option(
+        "--decimal CHAR",
+        "The decimal mark of a csv file, a point or a comma. [default: detected]",
         type=click.Choice([".", ","]),
-        metavar="CHAR",
-        help="The decimal mark of a csv file, a point or a comma. [default: detected]",
     ),
-    click.option(
-        "--encoding",
-        metavar="NAME",
-        help="The encoding of a csv file, for example cp1252. [default: detected]",
+    option(
+        "--encoding NAME", "The encoding of a csv file, for example cp1252. [default: detected]"
     ),
-    click.option(
-        "--comment",
-        metavar="TEXT",
-        help=(
-            "Lines of a csv file that begin with this text are comments. [default: lines "
-            "that begin with # at the top]"
-        ),
+    option(
+        "--comment TEXT",
+        "Skip lines of a csv file that begin with TEXT. [default: lines at the top that begin "
+        "with #]",
     ),
 )
 
 table_options = _adding(
     file_argument,
     format_options,
-    click.option(
-        "--columns",
-        "-c",
-        multiple=True,
-        metavar="A,B",
-        callback=comma_separated,
-        help="Use these columns only. [default: all that hold numbers]",
-    ),
-    click.option(
-        "--ignore",
-        multiple=True,
-        metavar="A,B",
-        callback=comma_separated,
-        help="Leave these columns out.",
-    ),
-    click.option(
+    list_option("--columns -c A,B", "Use only these columns. [default: all columns of numbers]"),
+    list_option("--ignore A,B", "Leave these columns out."),
+    option(
         "--scale",
+        "Scale columns by median and quartiles (robust), by mean and standard deviation "
+        "(standard), or not at all.",
         type=click.Choice(["robust", "standard", "none"]),
         default="robust",
-        help=(
-            "How columns are scaled: by median and quartiles, by mean and standard "
-            "deviation, or not at all."
-        ),
     ),
-    click.option(
+    option(
         "--transform",
+        "Take logarithms, before scaling, of no column, of skewed columns (auto), or of all "
+        "columns (log).",
         type=click.Choice(["none", "auto", "log"]),
         default="none",
-        help=(
-            "Take logarithms before scaling, so that ratios count: of no column, of skewed "
-            "columns (auto), or of all."
-        ),
     ),
-    click.option(
-        "--categorical",
-        multiple=True,
-        metavar="auto|A,B",
-        callback=comma_separated,
-        help=(
-            "Use categories: these columns, or all columns of text (auto). [default: "
-            "columns of text are not used]"
-        ),
+    list_option(
+        "--categorical auto|A,B",
+        "Use these columns, or all columns of text (auto), as categories; only for `cluster` and "
+        "`outliers`. [default: columns of text are not used]",
     ),
-    click.option(
-        "--ordered",
+    option(
+        "--ordered NAME=LOW,...,HIGH",
+        "A column of ordered categories, from the lowest to the highest; a category is replaced "
+        "by its rank. May be given several times.",
         multiple=True,
-        metavar="NAME=LOW,...,HIGH",
         callback=_orders,
-        help=(
-            "A column of ordered categories, listed from the lowest to the highest; it is "
-            "used by rank. May be given several times."
-        ),
     ),
-    click.option(
-        "--mismatch",
+    option(
+        "--mismatch F",
+        "For methods with a kernel: the similarity of two rows is multiplied by F for each "
+        "category in which they differ. [default: 0.5]",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         callback=_a_number,
-        metavar="F",
-        help=(
-            "The similarity of rows that differ in one category, for methods with a "
-            "kernel. [default: 0.5]"
-        ),
     ),
-    click.option(
-        "--max-categories",
+    option(
+        "--max-categories N",
+        "Leave out columns with more than N categories. [default: 30, or a tenth of the rows if "
+        "that is less, but at least 2]",
         type=click.IntRange(min=2),
-        metavar="N",
-        help=(
-            "Leave out columns with more categories than this. [default: 30, or a tenth of "
-            "the rows, but at least 2]"
-        ),
     ),
-    click.option(
+    option(
         "--missing",
+        "What to do with missing values: stop and report them (error), leave such rows out "
+        "(drop), or fill in the median of the column (median; missing categories become a "
+        "category of their own).",
         type=click.Choice(["error", "drop", "median"]),
         default="error",
-        help=(
-            "Missing values: stop and report where they are, leave such rows out, or fill "
-            "in the median of the column (a missing category becomes a category of its "
-            "own)."
-        ),
     ),
-    click.option(
-        "--max-missing",
+    option(
+        "--max-missing F",
+        "Leave out columns in which more than a fraction F of the values is missing. [default: no "
+        "limit]",
         type=click.FloatRange(0, 1),
-        metavar="SHARE",
-        help=(
-            "Leave out columns in which more than this share of the values is missing, "
-            "from 0 to 1. [default: keep them]"
-        ),
     ),
 )
 
 print_options = _adding(
-    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-    click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors."),
+    click.option("--json", "as_json", is_flag=True, help="Print only the result, as JSON."),
+    option("--quiet -q", "Print only errors.", is_flag=True),
 )
 
-safe_csv_option = click.option(
+safe_csv_option = option(
     "--safe-csv",
+    "Write an apostrophe before cells of text that begin with = + - or @, so that a spreadsheet "
+    "does not treat them as formulas.",
     is_flag=True,
-    help="Write an apostrophe before cells of text that begin with = + - or @, so that a "
-    "spreadsheet does not compute them.",
 )
 
 machine_options = _adding(
-    click.option(
-        "--jobs",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="How many threads compute. [default: one for each core]",
-    ),
-    click.option(
-        "--memory",
+    option("--jobs N", "The number of threads. [default: all cores]", type=click.IntRange(min=1)),
+    option(
+        "--memory GB",
+        "The memory limit in gigabytes, beyond about 0.4 for Python and the libraries. `cluster` "
+        "and `outliers` read larger files in blocks. [default: half of the machine's memory for "
+        "the rows, 1 for the computation]",
         type=click.FloatRange(min=0, min_open=True, max=1e9),
         callback=_a_number,
-        metavar="GB",
-        help=(
-            "Limit of memory in gigabytes, for the rows and separately for the "
-            "computation; `cluster` and `outliers` read larger files in blocks. [default: "
-            "half of the machine's memory for the rows, 1 for the computation]"
-        ),
     ),
 )
 
 _work_options = _adding(
-    click.option("--force", is_flag=True, help="Replace results that exist already."),
-    click.option(
-        "--seed",
-        type=click.IntRange(0, 2**32 - 1),
-        default=0,
-        metavar="N",
-        help="The seed of all random numbers.",
+    option("--force", "Replace existing results.", is_flag=True),
+    option(
+        "--seed N", "The seed of all random numbers.", type=click.IntRange(0, 2**32 - 1), default=0
     ),
     machine_options,
     print_options,
@@ -448,75 +414,53 @@ _work_options = _adding(
 
 
 def _output(help: str) -> Any:
-    return click.option("--output", "-o", type=click.Path(), metavar="DIR", help=help)
+    return option("--output -o DIR", help, type=click.Path())
 
 
 fit_options = _adding(
-    click.option(
-        "--sigma",
-        metavar="S",
-        help="The width of the kernel, in units of scaled columns, or a rule for it. "
-        "[default: auto]",
+    option(
+        "--sigma S",
+        "The width of the kernel, in units of the scaled columns, or the name of a rule (knn, "
+        "median, scott, ...). [default: auto]",
     ),
-    click.option("--kernel", metavar="NAME", help="The kernel, for example gaussian or laplacian."),
-    click.option(
-        "--param",
+    option("--kernel NAME", "The kernel, for example gaussian or laplacian."),
+    option(
+        "--param NAME=VALUE",
+        "Any other parameter of the estimator; may be given several times.",
         multiple=True,
-        metavar="NAME=VALUE",
-        help="Any other parameter of the estimator; may be given several times.",
     ),
-    click.option(
-        "--name",
-        metavar="COLUMN",
-        help=(
-            "The column that names rows in the output. [default: the most useful column of text]"
-        ),
+    option(
+        "--name COLUMN",
+        "The column that names rows in the output. [default: the most useful column of text]",
     ),
-    click.option("--report/--no-report", default=True, help="Whether to write report.html."),
-    _output("The folder for the results. [default: one named after FILE]"),
+    option("--report/--no-report", "Whether to write report.html.", default=True),
+    _output("The folder for the results. [default: a folder named after FILE]"),
     safe_csv_option,
-    click.option(
-        "--checkpoint",
+    option(
+        "--checkpoint PATH",
+        "A file for the state of the fit, written every few seconds. If the run is killed, the "
+        "same command continues from this state. The file is deleted at the end.",
         type=click.Path(),
-        metavar="PATH",
-        help=(
-            "A file for the state of the fit, written every few seconds. If the run is "
-            "killed, the same command continues from there, with the same results; at the "
-            "end the file is deleted. A density tree or Gaussian mixture (alpha-cut, auto) "
-            "that was not finished starts again."
-        ),
     ),
-    click.option(
-        "--device",
-        metavar="NAME",
+    option(
+        "--device NAME",
+        "Fit the model on a device of torch: cuda, cuda:1, cpu, or auto (cuda if there is one). "
+        "[default: without torch]",
         callback=_device,
-        help=(
-            "Fit rows on a device of torch: cuda, cuda:1, cpu, or auto (cuda if there is "
-            "one). Results are the same within the error bound of the method. [default: "
-            "without torch]"
-        ),
     ),
-    click.option(
-        "--in-blocks",
-        is_flag=True,
-        help="Read FILE in blocks even if it fits into memory.",
-    ),
-    click.option(
-        "--workers",
+    option("--in-blocks", "Read FILE in blocks even if it fits into memory.", is_flag=True),
+    option(
+        "--workers N",
+        "Read FILE in blocks with N Dask workers on this machine.",
         type=click.IntRange(min=1),
-        metavar="N",
-        help="Read FILE in blocks with N processes of Dask on this machine.",
     ),
-    click.option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help=(
-            "Read FILE in blocks with the workers of a running Dask scheduler, e.g. "
-            "tcp://host:8786. They need FILE under the same path."
-        ),
+    option(
+        "--scheduler ADDRESS",
+        "Read FILE in blocks with the workers of a running Dask scheduler, e.g. tcp://host:8786. "
+        "The workers need FILE under the same path.",
     ),
     _work_options,
 )
 run_options_without_folder = _adding(
-    _output("A folder for the results. [default: they are only printed]"), _work_options
+    _output("A folder for the results. [default: results are only printed]"), _work_options
 )

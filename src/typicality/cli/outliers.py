@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from typicality.cli.errors import WrongUseError
-from typicality.cli.options import Options, command, fit_options, table_options
+from typicality.cli.options import Options, command, fit_options, option, table_options
 from typicality.cli.parameters import check_categories, configure
 
 _DEFAULT_RATE, _DEFAULT_FDR = 0.05, 0.1
@@ -14,44 +14,34 @@ _MOST_FITTED = 20_000  # rows: time grows with their square, and more change lit
 
 @command
 @table_options
-@click.option(
-    "--rate",
+@option(
+    "--rate R",
+    "The fraction of rows to flag, of FILE and of new rows from the same source. [default: 0.05 "
+    "without --reference]",
     type=click.FloatRange(0, 0.5, min_open=True),
-    metavar="R",
-    help=(
-        "The share of rows to flag, among these rows and among new ones from the same "
-        "source. [default: 0.05 without --reference]"
-    ),
 )
-@click.option(
-    "--reference",
+@option(
+    "--reference CLEAN",
+    "A file of clean rows with the same columns. The rows of FILE are compared with the clean "
+    "rows, and get p-values.",
     type=click.Path(),
-    metavar="CLEAN",
-    help=(
-        "A file of clean rows with the same columns: the rows of FILE are compared "
-        "with them, and each gets a p-value."
-    ),
 )
-@click.option(
-    "--fdr",
+@option(
+    "--fdr Q",
+    "With --reference: the false discovery rate. On average, at most a fraction Q of the flagged "
+    "rows are false alarms. [default: 0.1]",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    metavar="Q",
-    help=(
-        "With --reference: flag as many rows as possible while, on average, at most a "
-        "share Q of them are false alarms. [default: 0.1]"
-    ),
 )
-@click.option(
+@option(
     "--novelty",
+    "The rows of FILE are known to be clean; use `score` to find outliers in new rows.",
     is_flag=True,
-    help="The rows are known to be clean; use `score` to find outliers in new rows.",
 )
-@click.option(
-    "--max-rows",
+@option(
+    "--max-rows N",
+    "If there are more rows, fit the model to a random sample of N rows; all rows are scored.",
     type=click.IntRange(min=10),
     default=_MOST_FITTED,
-    metavar="N",
-    help="If there are more rows, fit a random sample of N rows; all rows are scored.",
 )
 @fit_options
 def outliers(
@@ -64,12 +54,12 @@ def outliers(
     param: tuple[str, ...],
     **parameters: Any,
 ) -> None:
-    """Find the rows least like the others, and why.
+    """Find outliers in a file, with reasons.
 
-    Writes a folder with outliers.csv (all columns of FILE, with typicality, score, p_value and
-    outlier), report.html, model/ and run.json. How many rows are flagged is your choice, --rate:
-    the data do not tell how many outliers there are. With rows that are known to be clean,
-    --reference, the share of false alarms among the flagged rows can be chosen instead, --fdr.
+    Writes a folder with outliers.csv (all columns of FILE, with typicality, score, p_value, outlier
+    and why), report.html, model/ and run.json. You choose the fraction of rows to flag with --rate;
+    it is not estimated from the data. With a second file of clean rows (--reference), you can
+    choose the false discovery rate instead (--fdr).
     """
     if fdr is not None and reference is None:
         raise WrongUseError(
@@ -99,6 +89,7 @@ def outliers(
     from typicality.cli.run import Task, run_to_folder
 
     task = Task(
+        options,
         configured,
         judge_first=given,
         method="outliers",
@@ -107,4 +98,4 @@ def outliers(
         reference=reference,
         fdr=fdr,
     )
-    run_to_folder(options, task)
+    run_to_folder(task)

@@ -96,7 +96,7 @@ def check_categories(options: Options, kernel: str | None, *, has_kernel: bool) 
     if options.mismatch is not None and (kernel == "linear" or not (has_kernel or kernel)):
         raise WrongUseError(
             "--mismatch applies to methods with a kernel; in this method a column of "
-            "categories counts as much as a column of numbers. Leave it out, or add "
+            "categories has the influence of a column of numbers. Leave it out, or add "
             "--kernel gaussian."
         )
 

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import click
 
 from typicality._words import counted, listed, shown_path
 from typicality.cli.errors import UnusableError, note_written
-from typicality.cli.options import Options, command
+from typicality.cli.options import FORMAT, Options, command, option
 from typicality.exceptions import ClusteringWarning
 
 if TYPE_CHECKING:
@@ -36,8 +35,8 @@ _MISSING = {
     "median": "Missing values were replaced by the median of their column.",
 }
 _SAMPLE = (
-    "The model was fitted on {:,} rows drawn at random, and judges all rows. A page with a tree "
-    "shows the rows of the sample."
+    "The model was fitted on a random sample of {:,} rows, and labels all rows. A report with a "
+    "tree shows only the rows of the sample."
 )
 _OF_SAMPLE = (
     "This page shows a random sample of {:,} of the {:,} rows, on which the model "
@@ -56,30 +55,23 @@ _SHOWN = (
 @command
 @click.argument("model", metavar="MODEL", type=click.Path())
 @click.argument("file", metavar="[FILE]", default="")
-@click.option(
-    "--output",
-    "-o",
+@option(
+    "--output -o OUT.html",
+    "The file to write. [default: report.html in the folder of the run]",
     type=click.Path(),
-    metavar="OUT.html",
-    help="The file to write. [default: report.html in the folder of the run]",
 )
-@click.option("--force", is_flag=True, help="Replace a file that exists already.")
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@option("--force", "Replace a file that exists already.", is_flag=True)
+@option("--quiet -q", "Print only errors.", is_flag=True)
 def report(options: Options, model: str) -> None:
     """Rebuild the HTML report of an earlier run.
 
     MODEL is the folder that `typicality cluster` or `typicality outliers` has written.
 
-    The rows are read from the file the run was made from, or from FILE where that has moved.
+    The rows are read from the file of the run, or from FILE if that file has moved.
     """
     from typicality.cli.console import Terminal
     from typicality.cli.folder import RECORD, REPORT, load_run, record_page, require_free
-    from typicality.cli.rows import (
-        open_file,
-        read_file,
-        require_file,
-        step_options,
-    )
+    from typicality.cli.rows import read_as_fitted, require_file
 
     require_file(options)
     terminal = Terminal(quiet=options.quiet)
@@ -92,36 +84,28 @@ def report(options: Options, model: str) -> None:
         )
     path = Path(options.output or folder.parent / REPORT)
     require_free(path, force=options.force)
-    reading = replace(_reading(record, options.file), **step_options(pipeline["columns"]))
-    with open_file(reading) as table:
-        with terminal.doing(f"Reading {table.name}"):
-            rows = read_file(table, reading)
-            same = rows.numeric.fingerprint == record["data"]["fingerprint"]
-            if not same and not options.file:
-                raise UnusableError(
-                    f"{table.name} has changed since the run; make the run again, or name a file "
-                    "with the rows of the run: typicality report MODEL FILE."
-                )
-            for _ in rows.take_texts():
-                pass
-        drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {table.name}, not for those of"
-        with terminal.doing("Drawing the report"):
-            try:
-                shown, explanation = _explained(pipeline, record, rows)
-            except ValueError as error:
-                raise UnusableError(f"{table.name} cannot be drawn: {error}") from error
-            write_page(
-                path,
-                record,
-                model=pipeline["model"],
-                explanation=explanation,
-                rows=shown,
-                remarks=[] if same else [("Rows", f"{drawn} the fit.")],
-                overwrite=options.force,
+    rows = read_as_fitted(_reading(record, options.file), pipeline["columns"], terminal)
+    name, remarks = rows.table.name, []
+    if rows.numeric.fingerprint != record["data"]["fingerprint"]:
+        if not options.file:
+            raise UnusableError(
+                f"{name} has changed since the run; make the run again, or name a file "
+                "with the rows of the run: typicality report MODEL FILE."
             )
-            note_written(path)
-            if path.resolve() == (folder.parent / REPORT).resolve():
-                record_page(folder.parent / RECORD, record, REPORT)
+        drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {name}, not for those of the fit."
+        remarks = [("Rows", drawn)]
+    with terminal.doing("Drawing the report"):
+        try:
+            shown, explanation = _explained(pipeline, record, rows)
+        except ValueError as error:
+            raise UnusableError(f"{name} cannot be drawn: {error}") from error
+        fitted = pipeline["model"]
+        write_page(
+            path, record, fitted, shown, explanation, remarks=remarks, overwrite=options.force
+        )
+        note_written(path)
+        if path.resolve() == (folder.parent / REPORT).resolve():
+            record_page(folder.parent / RECORD, record, REPORT)
     terminal.say_path("Open the report: ", path)
 
 
@@ -169,14 +153,10 @@ def _reading(record: dict[str, Any], file: str) -> Options:
             f"{shown_path(path)}, the file of this run, does not exist any more; name its "
             "new place: typicality report MODEL FILE."
         )
+    how = {name: data.get(name) for name in FORMAT}
     return Options(
         file=file or path,
-        format=None if file else data["format"],
-        delimiter=data["delimiter"],
-        header=data["header"],
-        encoding=data.get("encoding"),
-        decimal=data.get("decimal"),
-        comment=data.get("comment"),
+        **(how | {"format": None} if file else how),
         scale=record["preparation"]["parameters"]["scale"],
         transform=_TRANSFORMS[record["preparation"]["parameters"].get("log", "none")],
         missing=data["missing"],
@@ -190,10 +170,10 @@ def _reading(record: dict[str, Any], file: str) -> Options:
 def write_page(
     path: Path,
     record: Mapping[str, Any],
-    *,
     model: Any,
-    explanation: "Explanation",
     rows: "FileRows",
+    explanation: "Explanation",
+    *,
     remarks: Sequence[tuple[str, str]] = (),
     overwrite: bool = False,
 ) -> None:
@@ -207,10 +187,10 @@ def write_page(
         What run.json says.
     model : estimator
         The fitted estimator.
-    explanation : Explanation
-        What the model says of the rows that are shown.
     rows : FileRows
-        The rows, with their text and lines.
+        The rows that are shown, with their text and lines.
+    explanation : Explanation
+        What the model says of these rows.
     remarks : sequence of (str, str), default=()
         What else should be said, before what the record says.
     overwrite : bool, default=False
@@ -221,11 +201,12 @@ def write_page(
     from typicality.report.notices import for_readers
     from typicality.report.payload import build_payload
 
+    name = record["results"].get("named_by")  # comes first: pages show the first columns
     payload = build_payload(
         model,
         explanation=explanation,
         title=record["data"]["file"],
-        cells=_named_first(rows.texts, record["results"].get("named_by")),
+        cells=dict(sorted(rows.texts.items(), key=lambda item: item[0] != name)),
         row_numbers=rows.numbers,
         notes=[*remarks, *notes_of(record)],
         warnings=for_readers(record["warnings"]),
@@ -256,11 +237,6 @@ def _about_all(results: Mapping[str, Any]) -> str:
     sizes = [f"{size:,} in cluster {label}" for label, size in enumerate(results["sizes"])]
     parts = listed([*sizes, f"{results['n_unassigned']:,} unassigned"], at_most=13)
     return f"Among all rows: {parts}."
-
-
-def _named_first(texts: Mapping[str, Any], name: str | None) -> dict[str, Any]:
-    """Columns of text, the one that names rows before the others: pages show the first ones."""
-    return dict(sorted(texts.items(), key=lambda item: item[0] != name))
 
 
 def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:

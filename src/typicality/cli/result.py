@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # scikit-learn is loaded when the rows are read: errors befor
     from typicality.report.outliers import Explanation
 
 _MACHINE = ("jobs", "memory", "device", "workers", "scheduler")  # options for run.json
-_REASONS = 3  # columns named for a row
 _GAP_AMONG = 10  # a gap is looked for among this part of the rows, the lowest scores
 
 
@@ -127,16 +126,20 @@ class Run:
         """How many of them have no cluster, or are outliers."""
         return self.view.n_unassigned if self.passes is None else self.passes.n_unassigned
 
-    @cached_property
-    def drawn(self) -> "tuple[FileRows, Explanation] | None":
-        """The rows of the fit and what is unusual in them, where a page can show no others.
+    @property
+    def shown(self) -> "tuple[FileRows, Explanation]":
+        """The rows that the report shows, and what is unusual in them.
 
-        That is so for the tree of a sample, which knows the rows of the sample only.
+        The tree of a sample knows the rows of the sample only: its report shows no others.
         """
         if self.sample is None or self.view.kind != "tree":
-            return None
-        scaler = self.pipeline["columns"]
-        return drawn_tree(self.model, self.rows, scaler, self.scaled, self.sample)
+            return self.rows, self.explanation
+        from typicality.fitted import view
+        from typicality.report.outliers import Explanation
+
+        rows, scaled = self.rows.take(self.sample), self.scaled[self.sample]
+        features = feature_table(rows, self.pipeline["columns"], scaled)
+        return rows, Explanation.of(view(self.model, scaled, training=True), features)
 
     @property
     def model(self) -> Any:
@@ -250,7 +253,7 @@ class Run:
         reasons = row_reasons(
             self.rows, positions, explained.deviations[first], explained.shares[first]
         )
-        more: dict[str, list[Any]] = {"reasons": reasons.items(_REASONS)}
+        more: dict[str, list[Any]] = {"reasons": reasons.items()}
         if self.passes is not None and self.view.kind == "prototypes":
             # The least typical of all rows, not only of those that are shown.
             more["rarer_than"] = [1.0 - (k + 1) / self.n_rows for k in range(len(positions))]
@@ -367,15 +370,3 @@ def row_reasons(
     }
     texts = {each.name: rows.texts_of(each, positions) for each in rows.categories}
     return RowReasons.of(numbers, deviations, texts, shares)
-
-
-def drawn_tree(
-    model: Any, rows: FileRows, scaler: Any, scaled: Doubles, sample: Places
-) -> "tuple[FileRows, Explanation]":
-    """The rows of a sample that a tree was fitted on, and what is unusual in them."""
-    from typicality.fitted import view
-    from typicality.report.outliers import Explanation
-
-    some = rows.take(sample)
-    features = feature_table(some, scaler, scaled[sample])
-    return some, Explanation.of(view(model, scaled[sample], training=True), features)

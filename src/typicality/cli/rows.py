@@ -1,9 +1,7 @@
 """The rows of a file that take part: which columns, which rows, and why not the others."""
 
-import re
-import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -14,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Places
-from typicality._words import YEARS, counted, listed, share
-from typicality.cli.console import place, shown
+from typicality._words import counted, listed
+from typicality.cli.console import Terminal, place, shown
 from typicality.cli.errors import UnusableError, with_options
 from typicality.cli.machine import TEXT_BYTES, bytes_of_rows, keep_within, refuse_without_space
-from typicality.cli.options import ANY_NUMBER, Options, order_text, quoted
+from typicality.cli.options import ANY_NUMBER, FORMAT, Options, order_text
 from typicality.tables import (
     Block,
     CategoryColumn,
@@ -28,18 +26,11 @@ from typicality.tables import (
     open_table,
     read_rows,
 )
+from typicality.tables.columns import too_many_missing
 
-_CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target", "y")
-_MOST_CLASSES = 50
 _MOST_PERMUTED = 2**22  # rows: a sample of more is drawn without a number for each
-_MOST_LEFT_OUT = 5  # columns explained one by one
-_MOST_CELLS = 2_000_000  # of text kept in memory for the report
-_LONGEST_CELL = 200  # letters kept of a text: a page shows no more
-_FEWEST_TO_ASK = 10  # values: fewer may well count up
-_RUNNING = 2 / 3  # of the rows are one more than the row before, in a column that counts in groups
-_CODES = frozenset(
-    ["code", "id", "index", "key", "no", "nr", "number", "phone", "postcode", "zip", "zipcode"]
-)
+MOST_CELLS = 2_000_000  # of text kept in memory for the report
+LONGEST_CELL = 200  # letters kept of a text: a page shows no more
 
 
 @dataclass(eq=False)
@@ -88,9 +79,8 @@ class FileRows:
 
     def take_texts(self) -> Iterator[Block]:
         """Note lines and the text of other columns in one more pass; hands the blocks on."""
-        names = [name for name in self.table.names if name not in self.numeric.names]
-        names.sort(key=lambda name: name != self.options.name)  # there is room for the first ones
-        n_columns = _MOST_CELLS // max(1, len(self.kept))
+        names = other_columns(self.table, self.numeric, self.options)
+        n_columns = MOST_CELLS // max(1, len(self.kept))
         self.lines, self.texts = [], {name: [] for name in names[:n_columns]}
         known: dict[str, dict[str, str]] = {name: {} for name in self.texts}  # each text once
         n_bytes = 0
@@ -102,7 +92,7 @@ class FileRows:
             for name, texts in self.texts.items():
                 cells, once = block.cells(name), known[name]
                 n_before = len(once)
-                some = [cells[i][:_LONGEST_CELL] for i in kept.tolist()]
+                some = [cells[i][:LONGEST_CELL] for i in kept.tolist()]
                 texts.extend(once.setdefault(cell, cell) for cell in some)
                 new = sum(sys.getsizeof(text) for text in islice(once, n_before, None))
                 n_bytes += 8 * len(some) + 100 * (len(once) - n_before) + new
@@ -193,11 +183,10 @@ class FileRows:
             texts[column.name] = [values[code] for code in column.codes.tolist()]
         return arrow_table(columns, texts)
 
-    def texts_of(self, column: CategoryColumn, positions: Places | None = None) -> list[str]:
-        """The categories of rows that take part; empty where missing."""
+    def texts_of(self, column: CategoryColumn, positions: Places) -> list[str]:
+        """The categories of some of the rows that take part; empty where missing."""
         values = [*column.values, ""]
-        codes = column.codes if positions is None else column.codes[positions]
-        return [values[code] for code in codes.tolist()]
+        return [values[code] for code in column.codes[positions].tolist()]
 
     def value_words(self, name: str, value: float) -> str | None:
         """The category that a rank stands for; None for numbers, and where it is missing."""
@@ -227,93 +216,16 @@ class FileRows:
                 for column in numeric.left_out
             ],
             "missing": options.missing,
-            "n_missing": dict(zip(numeric.names, numeric.n_missing.tolist(), strict=True))
-            | {column.name: column.n_missing for column in numeric.categories},
+            "n_missing": numeric.missing_by_column,
             "categories": {column.name: list(column.values) for column in self.categories},
             "ordered": {name: list(order) for name, order in options.orders.items()},
         }
 
-    def summary(self) -> str:
-        """Which rows and columns were used, and why not the others."""
-        names, left_out = self.numeric.names, self.numeric.left_out
-        all_names = self.column_names
-        used = f"{counted(len(all_names), 'column')} ({listed(map(shown, all_names))})"
-        sentences = [f"{self.table.name}: {counted(self.n_rows, 'row')}, {used}."]
-        sentences += assumptions(self.table)
-        if self.numeric.signs:
-            marked = listed(map(shown, self.numeric.signs))
-            sentences.append(
-                "Currency signs, percent signs and separators of thousands were removed in "
-                f"{marked}."
-            )
-        sentences += self._about_categories()
-        if left_out:
-            reasons = [
-                f"{shown(column.name)}, {with_options(column.reason)}" for column in left_out
-            ]
-            n_told = max(_MOST_LEFT_OUT, self.numeric.n_with_digits)
-            more = len(reasons) - n_told
-            others = [f"and {more:,} more"] if more > 0 else []
-            sentences.append(f"Left out: {'; '.join([*reasons[:n_told], *others])}.")
-        for name, column in zip(names, self.X.T, strict=True):
-            n_values = _count_codes(column) if name.strip().lower() in _CLASSES else np.inf
-            if n_values <= _MOST_CLASSES:
-                sentences.append(
-                    f"{shown(name)} is used, with {n_values:.0f} values: if it is a class, not a "
-                    f"measurement, leave it out with {_ignoring(name)}."
-                )
-        if not self.options.columns:
-            sentences += _questions(names, self.X)
-        n_missing = int(self.numeric.n_missing.sum())
-        if self.n_dropped:
-            rows = counted(self.n_dropped, "row")
-            sentences.append(f"Not used: {rows} with missing values (--missing drop).")
-            if 2 * self.n_dropped > self.n_rows:
-                sentences.append(self._about_worst())
-        elif self.options.missing == "median" and n_missing:
-            n_rows = self.n_rows
-            n_cells = n_rows * len(names)
-            filled = f"{counted(n_missing, 'missing value')} ({share(n_missing, n_cells)})"
-            worst = int(np.argmax(self.numeric.n_missing))
-            most = share(int(self.numeric.n_missing[worst]), n_rows)
-            sentences.append(
-                f"{filled} became the median of the column; {shown(names[worst])} has the most "
-                f"missing values, {most}."
-            )
-            n_empty = int(np.isnan(self.X).all(axis=1).sum())
-            if n_empty and not self.categories:
-                sentences.append(
-                    f"Rows without any value: {n_empty:,}. The label of such a row means nothing."
-                )
-        return " ".join(sentences)
 
-    def _about_worst(self) -> str:
-        """Which column costs most rows, where more than half of them were left out."""
-        numeric, n_rows = self.numeric, self.n_rows
-        counts = dict(zip(numeric.names, numeric.n_missing.tolist(), strict=True))
-        counts |= {column.name: column.n_missing for column in numeric.categories}
-        worst = max(counts, key=lambda name: counts[name])
-        return (
-            f"That is {share(self.n_dropped, n_rows)} of the rows; {shown(worst)} alone "
-            f"misses {share(counts[worst], n_rows)}. {_ignoring(worst)} or --max-missing "
-            "0.3 keeps more rows."
-        )
-
-    def _about_categories(self) -> list[str]:
-        """Which columns are categories, and what became of missing ones."""
-        if not self.categories:
-            nothing = self.options.categorical and not self.options.orders
-            return ["No column of categories was found."] if nothing else []
-        phrases = [f"{shown(each.name)} ({len(each.values)})" for each in self.categories]
-        sentences = [f"Categories: {listed(phrases)}."]
-        n_missing = sum(each.n_missing for each in self.categories)
-        if n_missing:
-            sentences.append(
-                f"{counted(n_missing, 'missing category')} became a category of its own."
-                if n_missing == 1
-                else f"{n_missing:,} missing categories became a category of their own."
-            )
-        return sentences
+def other_columns(table: TableFile, numeric: NumericTable, options: Options) -> list[str]:
+    """The columns that are not numbers; the one that names rows comes first."""
+    names = [name for name in table.names if name not in numeric.names]
+    return sorted(names, key=lambda name: name != options.name)
 
 
 def scaler_settings(options: Options) -> dict[str, str]:
@@ -325,19 +237,25 @@ def scaler_settings(options: Options) -> dict[str, str]:
     }
 
 
-def step_options(scaler: Any) -> dict[str, Any]:
-    """The options that read the columns that the step of a model knows."""
+def read_as_fitted(options: Options, scaler: Any, terminal: Terminal) -> FileRows:
+    """The rows of a file with the columns that the step of a model knows, and their texts."""
     names = [str(name) for name in scaler.feature_names_in_]
     kinds = getattr(scaler, "kinds_", ["number"] * len(names))
     columns = {kind: [n for n, k in zip(names, kinds, strict=True) if k == kind] for kind in kinds}
     known = dict(zip(names, getattr(scaler, "categories_", [()] * len(names)), strict=True))
-    return {
-        "columns": tuple(columns.get("number", ())),
-        "ordered": tuple(order_text(name, known[name]) for name in columns.get("rank", ())),
-        "categorical": (*columns.get("category", ()), *columns.get("left out", ())),
-        "max_categories": ANY_NUMBER,
-        "exact": True,
-    }
+    options = replace(
+        options,
+        columns=tuple(columns.get("number", ())),
+        ordered=tuple(order_text(name, known[name]) for name in columns.get("rank", ())),
+        categorical=(*columns.get("category", ()), *columns.get("left out", ())),
+        max_categories=ANY_NUMBER,
+        exact=True,
+    )
+    with open_file(options) as table, terminal.doing(f"Reading {table.name}"):
+        rows = read_file(table, options)
+        for _ in rows.take_texts():
+            pass
+    return rows
 
 
 def draw_sample(n_rows: int, max_rows: int | None, *, seed: int) -> Places | None:
@@ -360,61 +278,9 @@ def sample_of(record: Mapping[str, Any], rows: FileRows) -> Places | None:
     return draw_sample(len(rows.X), sample["n_rows"], seed=record["seed"])
 
 
-def assumptions(table: TableFile) -> list[str]:
-    """What was found out about how the file is written, in a sentence, if there is anything."""
-    return [f"Assumed: {'; '.join(table.assumed)}."] if table.assumed else []
-
-
-def _questions(names: Sequence[str], X: Doubles) -> list[str]:
-    """A sentence about columns that take part and may be no measurements: numbers, codes, years."""
-    kinds = {name: _kind_of(name, column) for name, column in zip(names, X.T, strict=True)}
-    found = {name: kind for name, kind in kinds.items() if kind}
-    if not found:
-        return []
-    are = "; ".join(f"{shown(name)}, {kind}" for name, kind in found.items())
-    remedy = " ".join(map(_ignoring, found))
-    return [f"Used, but perhaps not a measurement: {are}. Leave out with {remedy}."]
-
-
-def _ignoring(name: str) -> str:
-    """The option that leaves a column out, as a shell takes it."""
-    return f"--ignore {shlex.quote(quoted(name))}" if name.isprintable() else "--ignore"
-
-
-def _kind_of(name: str, column: Doubles) -> str:
-    """What whole numbers may be instead of measurements: running numbers, codes or years."""
-    present = column[~np.isnan(column)]
-    if len(present) < _FEWEST_TO_ASK or (present != np.rint(present)).any():
-        return ""
-    words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
-    low, high = present.min(), present.max()
-    oldest, latest = (1000, 3000) if YEARS & set(words) else (1900, 2050)
-    if oldest <= low and high <= latest:
-        return f"years from {low:.0f} to {high:.0f}"
-    if np.mean(np.diff(present) == 1) >= _RUNNING and high - low >= 2:
-        return f"whole numbers that count up from {low:.0f}"
-    if _CODES & set(words[-1:]) and len(np.unique(present)) > _MOST_CLASSES:
-        return "whole numbers in a column called number or code"
-    return ""
-
-
-def _count_codes(column: Doubles) -> float:
-    """How many whole numbers there are in a column; infinity where it has others."""
-    values = np.unique(column[~np.isnan(column)])
-    return len(values) if (values == np.rint(values)).all() else np.inf
-
-
 def open_file(options: Options) -> TableFile:
     """The file that was chosen, opened as it was asked for."""
-    return open_table(
-        options.file,
-        format=options.format,
-        delimiter=options.delimiter,
-        header=options.header,
-        encoding=options.encoding,
-        decimal=options.decimal,
-        comment=options.comment,
-    )
+    return open_table(options.file, **{name: getattr(options, name) for name in FORMAT})
 
 
 def require_file(options: Options) -> None:
@@ -463,7 +329,7 @@ def read_file(
         categories = tuple(column._replace(codes=column.codes[kept]) for column in categories)
         alike = [column.name for column in categories if len(np.unique(column.codes)) == 1]
         if alike and len(alike) < len(numeric.names) + len(categories):
-            reason = "all its values are equal in the rows that take part"
+            reason = "all its values are equal in the rows that are used"
             told = (*numeric.left_out, *(LeftOut(name, reason) for name in alike))
             categories = tuple(column for column in categories if column.name not in alike)
             numeric = numeric._replace(left_out=told)
@@ -539,12 +405,8 @@ def _without_unfit_categories(numeric: NumericTable, options: Options) -> Numeri
         n_values = len(column.values) + (options.missing == "median" and n_missing > 0)
         from typicality.preprocessing.mixed import reason_to_leave_out
 
-        reason = reason_to_leave_out(n_values, n_rows, at_most)
-        if n_missing == n_rows:
-            reason = "all values are missing"
-        elif options.max_missing is not None and n_missing > options.max_missing * n_rows:
-            percent = 100 * n_missing / n_rows
-            reason = f"{percent:.0f} % of the values are missing, more than were allowed"
+        reason = too_many_missing(n_missing, n_rows, options.max_missing)
+        reason = reason or reason_to_leave_out(n_values, n_rows, at_most)
         if reason is None:
             kept.append(column)
         else:
@@ -555,10 +417,8 @@ def _without_unfit_categories(numeric: NumericTable, options: Options) -> Numeri
 
 
 def _about_missing(table: TableFile, numeric: NumericTable, words: str) -> str:
-    counts = [*zip(numeric.n_missing.tolist(), numeric.names, strict=True)]
-    counts += [(column.n_missing, column.name) for column in numeric.categories]
-    worst = sorted(counts, key=lambda pair: -pair[0])
-    phrases = [f"{name!r} ({count:,})" for count, name in worst if count]
+    worst = sorted(numeric.missing_by_column.items(), key=lambda pair: -pair[1])
+    phrases = [f"{name!r} ({count:,})" for name, count in worst if count]
     columns = "column" if len(phrases) == 1 else "the columns"
     found = [numeric.first_missing, *(column.first_missing for column in numeric.categories)]
     earliest = min((at for at in found if at is not None), key=lambda at: at.row)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from typicality._cached import cached_property
 from typicality._words import shown_path
 from typicality.cli.console import Terminal
 from typicality.cli.description import check_name
@@ -41,10 +42,12 @@ if TYPE_CHECKING:  # scikit-learn is loaded when the rows are read: errors befor
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What `typicality cluster` and `typicality outliers` ask for, beyond the shared options.
+    """What `typicality cluster` and `typicality outliers` ask for.
 
     Parameters
     ----------
+    options : Options
+        The shared options.
     configured : callable
         Makes the model to fit, with its parameters judged.
     judge_first : bool
@@ -62,6 +65,7 @@ class Task:
         The rate of false discoveries at which rows are flagged against the reference.
     """
 
+    options: Options
     configured: Callable[[], Any]
     judge_first: bool
     method: str
@@ -70,34 +74,59 @@ class Task:
     reference: str | None = None
     fdr: float | None = None
 
+    @cached_property
+    def terminal(self) -> Terminal:
+        """Where progress and results are printed."""
+        return Terminal(quiet=self.options.quiet, as_json=self.options.as_json)
+
+    @property
+    def folder(self) -> Path:
+        """The folder for the results."""
+        found = "outliers" if self.method == "outliers" else "clusters"
+        return Path(self.options.output or folder_name(self.options.file, found))
+
     @property
     def results(self) -> str:
         """What the file with the results of all rows is called, without its ending."""
         return "outliers" if self.method == "outliers" else "labels"
 
+    @cached_property
+    def checkpoint(self) -> "Checkpoint | None":
+        """The file from which the run goes on if it is killed; a wrong one is refused."""
+        path = self.options.checkpoint
+        if path is None:
+            return None
+        from typicality.persistence.checkpoint import Checkpoint
 
-def run_to_folder(options: Options, task: Task) -> None:
+        if Path(path).resolve().is_relative_to(self.folder.resolve()):
+            raise WrongUseError(
+                f"--checkpoint {shown_path(path)} lies in the folder of the "
+                "results, which does not exist before the end; choose a name outside that "
+                "folder."
+            )
+        return Checkpoint(path)
+
+
+def run_to_folder(task: Task) -> None:
     """Read, fit, write the folder and print what came out.
 
     Everything is written to a temporary folder, which takes its name at the end: a run that fails
     or is interrupted leaves nothing. A file that does not fit into memory is read in blocks.
     """
+    options, terminal, path = task.options, task.terminal, task.folder
     require_dask(options)
     device_of(options.device)  # one that is not there is told before any work
     estimator = task.configured() if task.judge_first else None
-    terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
-    found = "outliers" if task.method == "outliers" else "clusters"
-    path = Path(options.output or folder_name(options.file, found))
     if options.file == "-":  # told before waiting for all that comes
         require_free(path, force=options.force)
-    checkpoint = _open_checkpoint(options, path)
+    checkpoint = task.checkpoint
     began = time.perf_counter()
     with (
         open_file(options) as table,
         new_folder(path, force=options.force, record=RECORD) as temporary,
         within(options),
     ):
-        run = _run(options, task, estimator, table, temporary, terminal, checkpoint)
+        run = _run(task, estimator, table, temporary)
         from typicality.persistence import save
 
         save(run.pipeline, temporary / MODEL)
@@ -108,13 +137,8 @@ def run_to_folder(options: Options, task: Task) -> None:
             results = f"{results}, clusters.csv"
         if task.report:
             with terminal.doing("Drawing the report"):
-                write_page(
-                    temporary / REPORT,
-                    record,
-                    model=run.model,
-                    explanation=run.explanation if run.drawn is None else run.drawn[1],
-                    rows=run.rows if run.drawn is None else run.drawn[0],
-                )
+                rows, explanation = run.shown
+                write_page(temporary / REPORT, record, run.model, rows, explanation)
         run.seconds["all"] = round(time.perf_counter() - began, 3)
         write_record(temporary / RECORD, record)
     if checkpoint is not None:
@@ -130,17 +154,9 @@ def run_to_folder(options: Options, task: Task) -> None:
         terminal.say_path("Open the report: ", path / REPORT)
 
 
-def _run(
-    options: Options,
-    task: Task,
-    estimator: Any,
-    table: TableFile,
-    folder: Path,
-    terminal: Terminal,
-    checkpoint: "Checkpoint | None",
-) -> Run:
+def _run(task: Task, estimator: Any, table: TableFile, folder: Path) -> Run:
     """Fit, and write the results of all rows; in blocks where these do not fit into memory."""
-    clean = None
+    options, terminal, clean = task.options, task.terminal, None
     if task.reference is not None:
         clean = _read_reference(task.reference, table, options, terminal)
         options = _as_reference(options, clean)
@@ -157,20 +173,8 @@ def _run(
     if options.reads_in_blocks or too_large:
         from typicality.cli.blocks import run_by_blocks
 
-        return run_by_blocks(
-            options, task, estimator, table, folder, terminal, checkpoint, too_large=too_large
-        )
-    estimator, method = for_categories(estimator, clean or rows, task.method)
-    run = fit(
-        estimator,
-        rows,
-        method=method,
-        terminal=terminal,
-        max_rows=task.max_rows,
-        reference=clean,
-        fdr=task.fdr,
-        checkpoint=checkpoint,
-    )
+        return run_by_blocks(task, estimator, table, folder, too_large)
+    run = fit(task, estimator, rows, clean)
     with (
         terminal.counting("Writing the results", len(rows.kept)) as wrote,
         open(folder / f"{task.results}.csv", "xb") as stream,
@@ -179,25 +183,9 @@ def _run(
         for block in rows.take_texts():
             here = slice(block.first_row, block.first_row + block.n_rows)
             some = {name: values[here] for name, values in columns.items()}
-            first, safe = block.first_row == 0, options.safe_csv
-            stream.write(csv_text(block, some, header=first, safe=safe))
-            wrote(block.first_row + block.n_rows)
+            stream.write(csv_text(block, some, header=here.start == 0, safe=options.safe_csv))
+            wrote(here.stop)
     return run
-
-
-def _open_checkpoint(options: Options, output: Path) -> "Checkpoint | None":
-    """The file from which the run goes on if it is killed; a wrong one is refused at once."""
-    if options.checkpoint is None:
-        return None
-    from typicality.persistence.checkpoint import Checkpoint
-
-    if Path(options.checkpoint).resolve().is_relative_to(output.resolve()):
-        raise WrongUseError(
-            f"--checkpoint {shown_path(options.checkpoint)} lies in the folder of the "
-            "results, which does not exist before the end; choose a name outside that "
-            "folder."
-        )
-    return Checkpoint(options.checkpoint)
 
 
 def kind_of(method: str, estimator: Any) -> str:
@@ -248,23 +236,11 @@ def for_categories(estimator: Any, rows: FileRows, method: str) -> tuple[Any, st
         estimator, method = AlphaCutClustering(), "alpha-cut"
     from typicality.kernels import Mixed
 
-    n_numeric = rows.X.shape[1]
-    if has_mixed_kernel(estimator, n_numeric):
+    n_numeric, kernel = rows.X.shape[1], getattr(estimator, "kernel", None)
+    # Without numbers there is no width to choose, and alpha-cuts are better off with their scale.
+    if kernel == "gaussian" or (kernel == "auto" and n_numeric):
         estimator.set_params(kernel=Mixed(n_numeric))
     return estimator, method
-
-
-def has_mixed_kernel(estimator: Any, n_numeric: int) -> bool:
-    """Whether an estimator compares numbers and categories by a kernel.
-
-    Without numbers there is no width to choose, and alpha-cuts are better off with their own scale.
-    """
-    kernel = estimator.get_params(deep=False).get("kernel")
-    from typicality.kernels import Mixed
-
-    if n_numeric == 0 and kernel == "auto":
-        return False
-    return kernel in ("auto", "gaussian") or isinstance(kernel, Mixed)
 
 
 def folder_name(file: str, ending: str) -> str:
@@ -274,21 +250,11 @@ def folder_name(file: str, ending: str) -> str:
     return f"{stem}-{ending}" if stem else ending
 
 
-def fit(
-    estimator: Any,
-    rows: FileRows,
-    *,
-    method: str,
-    terminal: Terminal,
-    max_rows: int | None = None,
-    reference: FileRows | None = None,
-    fdr: float | None = None,
-    checkpoint: "Checkpoint | None" = None,
-) -> Run:
+def fit(task: Task, estimator: Any, rows: FileRows, reference: FileRows | None) -> Run:
     """Scale the columns, fit the estimator, and ask what it says of the rows.
 
     With a `reference`, scaler and estimator are fitted on its rows instead. The scaler sees all
-    rows, the estimator at most `max_rows` of them. A `checkpoint` keeps the state of the fit.
+    rows, the estimator at most `max_rows` of them. A checkpoint keeps the state of the fit.
 
     Raises
     ------
@@ -300,10 +266,11 @@ def fit(
     from typicality.fitted import view
     from typicality.kernels import Mixed
 
-    names = rows.column_names
+    terminal, names = task.terminal, rows.column_names
+    estimator, method = for_categories(estimator, reference or rows, task.method)
     scaler = rows.scaler(balanced=not isinstance(getattr(estimator, "kernel", None), Mixed))
     fitted_rows = reference or rows
-    sample = draw_sample(len(fitted_rows.X), max_rows, seed=rows.options.seed)
+    sample = draw_sample(len(fitted_rows.X), task.max_rows, seed=rows.options.seed)
     n_fitted = len(fitted_rows.X) if sample is None else len(sample)
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
@@ -313,7 +280,7 @@ def fit(
                 to_fit = fitted_rows.for_scaler()
                 scaled: Any = scaler.fit(to_fit).transform(to_fit)
                 X = scaled if sample is None else scaled[sample]
-                with followed(checkpoint, estimator, X, rows.options, terminal):
+                with followed(task, estimator, X):
                     estimator = on_device(estimator, X, rows.options.device)
                 if method == "outliers":
                     estimator._reference()  # kept in the model, so that `score` need not find it
@@ -323,7 +290,7 @@ def fit(
                     estimator,
                     scaled,
                     training=reference is None and sample is None,
-                    fdr=fdr,
+                    fdr=task.fdr,
                     sample=sample if reference is None else None,
                     progress=judged,
                 )
@@ -341,15 +308,14 @@ def fit(
         warnings=list(dict.fromkeys(texts)),
         seconds={"fit": seconds, "all": 0.0},
         reference=reference,
-        fdr=fdr,
+        fdr=task.fdr,
         sample=sample,
     )
 
 
-def followed(
-    checkpoint: "Checkpoint | None", estimator: Any, X: Any, options: Options, terminal: Terminal
-) -> AbstractContextManager[None]:
+def followed(task: Task, estimator: Any, X: Any) -> AbstractContextManager[None]:
     """A context in which a fit is kept in a checkpoint, and goes on from there."""
+    checkpoint = task.checkpoint
     if checkpoint is None:
         return nullcontext()
     from typicality.persistence.checkpoint import digest_of
@@ -357,10 +323,10 @@ def followed(
     checkpoint.belongs_to(
         versions=json.dumps(versions()),
         rows=digest_of(X),
-        parameters=json.dumps([parameters_of(estimator), options.memory]),
+        parameters=json.dumps([parameters_of(estimator), task.options.memory]),
     )
     if checkpoint.resumes:
-        terminal.say_path("Continuing from the checkpoint ", checkpoint.path)
+        task.terminal.say_path("Continuing from the checkpoint ", checkpoint.path)
     return checkpoint.following()
 
 

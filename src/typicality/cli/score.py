@@ -9,11 +9,13 @@ import click
 
 from typicality.cli.errors import WrongUseError, note_written
 from typicality.cli.options import (
+    FORMAT,
     Options,
     command,
     file_argument,
     format_options,
     machine_options,
+    option,
     print_options,
     safe_csv_option,
 )
@@ -22,41 +24,36 @@ from typicality.cli.options import (
 @command
 @click.argument("model", metavar="MODEL", type=click.Path())
 @file_argument
-@click.option(
-    "--output",
-    "-o",
-    default="-",
-    metavar="OUT.csv",
-    help="The file to write, csv or .parquet; - is standard output.",
+@option(
+    "--output -o OUT.csv", "The file to write, .csv or .parquet; - is standard output.", default="-"
 )
-@click.option("--force", is_flag=True, help="Replace a file that exists already.")
+@option("--force", "Replace a file that exists already.", is_flag=True)
 @safe_csv_option
 @format_options
-@click.option(
+@option(
     "--missing",
+    "What to do with missing values: stop and report them (error), leave such rows out (drop), or "
+    "fill in the median of the training rows (median). [default: as in the run]",
     type=click.Choice(["error", "drop", "median"]),
-    help=(
-        "Missing values: stop and report where they are, skip such rows, or fill in "
-        "the median of the rows the model was fitted on. [default: as in the run]"
-    ),
 )
 @machine_options
 @print_options
 def score(options: Options, model: str) -> None:
-    """Judge new rows by a model that was kept.
+    """Apply the model of an earlier run to new rows.
 
     MODEL is the folder that `typicality cluster` or `typicality outliers` has written.
 
-    Writes csv, or parquet where --output ends in .parquet: all columns of FILE, then label and
-    typicality (or typicality, score, p_value, outlier and why). FILE may be of any size: it is
-    read in blocks. A - as FILE is standard input.
+    Writes csv, or parquet if --output ends in .parquet. The output has all columns of FILE, and the
+    columns that the run has added. FILE is read in blocks, so it may have any size; - is standard
+    input.
     """
     from typicality._threads import stream_in_threads
     from typicality._words import counted
+    from typicality.cli.columns import assumptions
     from typicality.cli.console import Terminal
     from typicality.cli.folder import load_run
     from typicality.cli.machine import within
-    from typicality.cli.rows import assumptions, open_file, require_file
+    from typicality.cli.rows import open_file, require_file
 
     output = str(options.output)
     if options.as_json and output == "-":
@@ -74,11 +71,13 @@ def score(options: Options, model: str) -> None:
         data = record["data"] if record else {}
         options = _as_in_the_run(options, data)
         from typicality.cli.judging import Judge, is_parquet, writer
+        from typicality.preprocessing.table_rows import column_names
 
         as_parquet, fitted = is_parquet(output), pipeline["model"]
-        judge = Judge.of(
+        judge = Judge(
             pipeline["columns"],
             fitted,
+            names=column_names(pipeline["columns"]),
             missing=missing,
             signs=data.get("signs", {}),
             as_parquet=as_parquet,
@@ -112,8 +111,7 @@ def _as_in_the_run(options: Options, data: Mapping[str, Any]) -> Options:
     """
     said: dict[str, Any] = {"decimal": ","} if data.get("decimal") == "," else {}
     if data.get("path") == str(Path(options.file).resolve()):
-        known = ("format", "delimiter", "header", "encoding", "decimal", "comment")
-        said = {name: data.get(name) for name in known}
+        said = {name: data.get(name) for name in FORMAT}
     return replace(
         options, **{name: value for name, value in said.items() if getattr(options, name) is None}
     )

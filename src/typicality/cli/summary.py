@@ -8,7 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from typicality._estimators import ESTIMATORS
-from typicality._words import counted, for_people, listed, share
+from typicality._words import counted, listed, share
+from typicality.cli.columns import about_rows
 from typicality.cli.console import (
     Terminal,
     numbers,
@@ -16,16 +17,14 @@ from typicality.cli.console import (
     place,
     shown,
     shown_apart,
+    shown_value,
 )
-from typicality.cli.description import (
-    MOST_VALUES,
-    Tabulated,
-    reason_words,
-)
+from typicality.cli.description import MOST_VALUES, TELLING, Tabulated, reason_words
 from typicality.cli.result import Run
 from typicality.fitted import chosen_method
 from typicality.preprocessing.scaling import skewed_columns
 from typicality.report.clusters import Commonest, telling_categories
+from typicality.report.payload import clusters_words
 
 _MOST_CLUSTERS = 12  # listed one by one
 _MOST_TABULATED = 3  # text columns
@@ -38,7 +37,6 @@ _ONE_CLUSTER = (
     "typicality compare shows what other methods find."
 )
 _UNUSUAL = "unusual columns (robust z-score)"
-_TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
 _MANY_COLUMNS = 10
 _FEW_COLUMNS = {
     "alpha-cut": "gaps in a density are hard to find in more than about ten columns",
@@ -60,11 +58,11 @@ def say_run(terminal: Terminal, run: Run) -> None:
     def which(row: dict[str, Any]) -> str:
         return f"{place(row['row'], row['line'])}  {shown(row['name'], 24)}".rstrip()
 
-    terminal.say(run.rows.summary())
+    terminal.say(about_rows(run.rows))
     for hint in _hints(run):
         terminal.say(hint)
     if run.reference is not None:
-        terminal.say(f"Reference: {run.reference.summary()}")
+        terminal.say(f"Reference: {about_rows(run.reference)}")
     if run.sample is not None:
         terminal.say(_about_sample(run))
     if run.passes is not None:
@@ -107,7 +105,7 @@ def _hints(run: Run) -> list[str]:
             columns = [shown(name) for name, is_so in zip(names, skewed, strict=True) if is_so]
             hints.append(
                 f"Skewed: {listed(columns, at_most=5)}. --transform auto takes logarithms of "
-                "skewed columns, so that ratios count and not differences."
+                "skewed columns, so that ratios are compared instead of differences."
             )
     if run.method in _FEW_COLUMNS and len(names) > _MANY_COLUMNS:
         remedy = (
@@ -156,11 +154,7 @@ def _headline(run: Run) -> str:
         if run.fdr is not None:
             return f"{outliers}, at a false discovery rate of {run.fdr:g}."
         return f"{outliers}, at a nominal rate of {run.model.contamination:g}."
-    clusters = counted(len(run.sizes), "cluster")
-    if not n_unassigned:
-        return f"{clusters}; every row belongs to one."
-    rows = f"{counted(n_unassigned, 'row')} ({share(n_unassigned, n_rows)})"
-    return f"{clusters}; {rows} {'is' if n_unassigned == 1 else 'are'} unassigned."
+    return f"{clusters_words(len(run.sizes), n_unassigned, n_rows)}."
 
 
 def _meaning_of_flags(run: Run) -> list[str]:
@@ -175,7 +169,7 @@ def _meaning_of_flags(run: Run) -> list[str]:
         source = (
             ""
             if run.reference is not None
-            else " Clean rows in a second file (--reference) allow a false discovery rate."
+            else " To control the false discovery rate instead, pass clean rows with --reference."
         )
         sentences = [
             f"Rows with a score below {run.view.cut:.4g} are flagged. Expect {expected:.3g} "
@@ -216,8 +210,8 @@ def _say_what_clusters_are(terminal: Terminal, run: Run) -> None:
         table = _table("cluster", "columns")
         for cluster in described:
             phrases = [
-                f"{short[each['column']]} {_value(each['median'], each['column'])} against "
-                f"{_value(each['elsewhere'], each['column'])}"
+                f"{short[each['column']]} {shown_value(each['median'], each['column'])} against "
+                f"{shown_value(each['elsewhere'], each['column'])}"
                 for each in cluster["apart"][:3]
             ]
             phrases += (shown(text, 60) for text in _categories(cluster)[:3])
@@ -233,10 +227,6 @@ def _say_what_clusters_are(terminal: Terminal, run: Run) -> None:
 
 def _categories(cluster: dict[str, Any]) -> list[str]:
     return telling_categories([Commonest(**each) for each in cluster["categories"]])
-
-
-def _value(value: float | str, name: str) -> str:
-    return shown(value) if isinstance(value, str) else for_people(value, name)
 
 
 def tabulated_words(each: Tabulated, *, finds_outliers: bool) -> str:
@@ -263,7 +253,7 @@ def tabulated_words(each: Tabulated, *, finds_outliers: bool) -> str:
 def _atypical(run: Run, rows: list[dict[str, Any]], heading: str, which: Which) -> Table:
     """The least typical rows, the worst first."""
     names = shown_apart((each["column"] for row in rows for each in row["reasons"]), 20)
-    least = _TELLING if len(run.rows.column_names) > 1 else 0.0
+    least = TELLING if len(run.rows.column_names) > 1 else 0.0
     reasons = [_reasons(row["reasons"], names, least) for row in rows]
     if rows[0]["rivals"]:
         table = _table(heading, "membership", "between clusters")

@@ -1,6 +1,5 @@
 """`typicality validate`: are the outliers stable under resampling, and with which settings."""
 
-import csv
 import math
 import re
 import shlex
@@ -16,8 +15,9 @@ from typicality.cli.console import Terminal, rich_table
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
     Options,
-    comma_separated,
     command,
+    list_option,
+    option,
     run_options_without_folder,
     table_options,
     table_words,
@@ -49,51 +49,32 @@ _TRANSFERS = {
 
 @command
 @table_options
-@click.option(
-    "--sigma",
-    multiple=True,
-    metavar="A,B",
+@list_option(
+    "--sigma A,B",
+    "Kernel widths to compare, in units of the scaled columns: numbers, names of rules, or auto "
+    "for seven widths. The default width of `outliers` is always included.",
     default=("auto",),
-    callback=comma_separated,
-    help=(
-        "Widths of the kernel to compare, in units of scaled columns: numbers, names "
-        "of rules, or auto for seven widths around the rules. The default width of "
-        "`outliers` is always added."
-    ),
 )
-@click.option(
-    "--rates",
-    multiple=True,
-    metavar="A,B",
-    default=("0.01", "0.05", "0.1"),
-    callback=comma_separated,
-    help="Shares of rows to flag.",
-)
-@click.option(
-    "--repeats",
+@list_option("--rates A,B", "Fractions of rows to flag.", default=("0.01", "0.05", "0.1"))
+@option(
+    "--repeats N",
+    "The number of random splits into two halves.",
     type=click.IntRange(min=2),
     default=20,
-    metavar="N",
-    help="How often the rows are split in two halves.",
 )
-@click.option(
+@option(
     "--transfer",
+    "Which rows of the other half a model flags: rows below its own threshold, or the rows with "
+    "the lowest scores, as many as the model of the other half flags (rank).",
     type=click.Choice(["threshold", "rank"]),
     default="threshold",
-    help=(
-        "How the model of one half flags rows of the other half: those below its own "
-        "threshold, or as many as the model of the other half flags."
-    ),
 )
-@click.option(
-    "--compare", is_flag=True, help="Also evaluate a one-class SVM with the same kernels."
-)
-@click.option(
-    "--max-rows",
+@option("--compare", "Also evaluate a one-class SVM with the same kernels.", is_flag=True)
+@option(
+    "--max-rows N",
+    "If there are more rows, split a random sample of N rows.",
     type=click.IntRange(min=20),
     default=2_000,
-    metavar="N",
-    help="If there are more rows, a random sample of this size is split.",
 )
 @run_options_without_folder
 def validate(
@@ -105,12 +86,13 @@ def validate(
     compare: bool,
     max_rows: int,
 ) -> None:
-    """Find out how far to trust `outliers` on the rows of FILE.
+    """Check whether outliers are stable under resampling.
 
-    Splits the rows in two halves, many times, and looks whether both flag the same rows: for
-    several widths of the kernel and several rates. Says which to take, and what the next command
-    is. It writes nothing unless --output names a folder.
+    Splits the rows into two halves many times, fits a model to each half, and compares which rows
+    the two models flag, for several kernel widths and rates. Recommends a width and a rate, and
+    prints the next command. Writes no files unless --output names a folder.
     """
+    from typicality.cli.columns import about_rows
     from typicality.cli.folder import new_folder, record_of_result
     from typicality.cli.machine import within
     from typicality.cli.parameters import refuse_categories
@@ -162,7 +144,7 @@ def validate(
         written = () if folder is None else _write(folder, study, record)
     if options.as_json:
         terminal.json(record)
-    terminal.say(rows.summary())
+    terminal.say(about_rows(rows))
     _say(terminal, study)
     again = ", with the same rows on standard input" if options.file == "-" else ""
     terminal.say_path(f"\nNext{again}: ", shlex.join(next_command))
@@ -222,25 +204,23 @@ def _number(text: str) -> float | None:
 
 def _say(terminal: Terminal, study: "OutlierStudy") -> None:
     """Print the figures and the recommendation."""
-    from rich.text import Text
-
     about_errors = " After ± its standard error."
     if not study.shows_errors:
         largest = max(setting.standard_error for setting in study.recommendation.settings)
         about_errors = f" A column for each rate; standard errors are {largest:.2f} or less."
     ours, *others = study.results
-    terminal.say(Text("\nStability", style="bold"))
+    terminal.say_heading("Stability")
     terminal.say(_table(study, ours))
     terminal.say(_ABOUT + about_errors)
     for other in others:
-        terminal.say(Text("\nOne-class SVM with the same kernels", style="bold"))
+        terminal.say_heading("One-class SVM with the same kernels")
         terminal.say(_table(study, other))
         terminal.say(_ABOUT_SVM)
-    terminal.say(Text("\nRecommendation", style="bold"))
+    terminal.say_heading("Recommendation")
     advice, *reasons = study.recommendation.sentences
     terminal.say(advice)
     terminal.say(" ".join(reasons))
-    terminal.say(Text("\nHow it was measured", style="bold"))
+    terminal.say_heading("How it was measured")
     for sentence in _notes(study):
         terminal.say(f"- {sentence}")
     terminal.warn(study.warnings)
@@ -283,13 +263,10 @@ def _notes(study: "OutlierStudy") -> Iterator[str]:
 
 def _write(folder: Path, study: "OutlierStudy", record: dict[str, Any]) -> tuple[str, ...]:
     """Write all files; the names of those that were written."""
-    from typicality.cli.folder import write_record
+    from typicality.cli.folder import write_csv, write_record
 
-    for name, rows in ((_FILES[1], study.table), (_FILES[2], study.score_table)):
-        with open(folder / name, "x", encoding="utf-8", newline="") as stream:
-            writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+    write_csv(folder / _FILES[1], study.table)
+    write_csv(folder / _FILES[2], study.score_table)
     has_picture = find_spec("matplotlib") is not None
     if has_picture:
         _draw(folder / _PICTURE, study)

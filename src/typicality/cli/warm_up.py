@@ -6,21 +6,19 @@ from typing import Any
 
 import click
 
-from typicality.cli.options import Options, command
+from typicality.cli.options import Options, command, option
 
 
 @command
-@click.option(
-    "--jobs", "-j", type=click.IntRange(1), metavar="N", help="Processes. [default: all cores]"
-)
-@click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
+@option("--jobs -j N", "The number of processes. [default: all cores]", type=click.IntRange(1))
+@option("--quiet -q", "Print only errors.", is_flag=True)
 def warm_up(options: Options) -> None:
-    """Compile all code once, for this machine.
+    """Compile all code in advance, for this machine.
 
-    Small tables need no compiled code. For larger ones each method compiles its loops at the first
-    fit, which takes 5 to 20 seconds, and keeps them in a cache for later processes. This command
-    compiles the loops of all methods now, in parallel processes: in the build of a container, for
-    example. The environment variable NUMBA_CACHE_DIR says where the cache is.
+    Small tables need no compiled code. For larger tables, each method compiles its code at the
+    first fit, which takes 5 to 20 seconds, and stores it in a cache. This command compiles the code
+    of all methods now, in parallel processes, for example while a container is built. The
+    environment variable NUMBA_CACHE_DIR names the folder of the cache.
     """
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context
@@ -52,7 +50,7 @@ def all_tasks() -> list[Callable[[], object]]:
         *(partial(_sum, kernel(1.0)) for kernel in (Gaussian, Laplacian, Cauchy)),
         *(partial(_sweep, rule, dtype) for rule in (*rules, "Hard") for dtype in ("f8", "f4")),
         _cut,
-        _cut_at_one_width,
+        partial(_cut, sigma=1.0),
         _compare_partitions,
     ]
 
@@ -109,16 +107,10 @@ def _sweep(rule: str, dtype: str) -> None:
     centroids.sum_distances(rows, None, labels)
 
 
-def _cut() -> None:
+def _cut(sigma: float | str = "auto") -> None:
     from typicality import AlphaCutClustering
 
-    AlphaCutClustering().fit(_rows()).predict(_rows())
-
-
-def _cut_at_one_width() -> None:
-    from typicality import AlphaCutClustering
-
-    AlphaCutClustering(sigma=1.0).fit(_rows()).predict(_rows())
+    AlphaCutClustering(sigma=sigma).fit(_rows()).predict(_rows())
 
 
 def _compare_partitions() -> None:

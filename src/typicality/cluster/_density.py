@@ -16,12 +16,20 @@ from typicality.cluster._warnings import (
     warn_about_features,
     warn_about_kernel,
 )
+from typicality.geometry import BlockSpace
 from typicality.kernels import BANDWIDTH_KERNELS
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.spread import spread_update
 from typicality.solve.lookahead import looking_ahead
 from typicality.solve.picard import PicardResult, Status
-from typicality.solve.step import Alternation, ByMemberships, ByWeights, WatchedState
+from typicality.solve.step import (
+    Alternation,
+    ByChange,
+    ByMemberships,
+    ByWeights,
+    FollowedState,
+    WatchedState,
+)
 
 _LOOP_SHARE = 0.7  # of the time of a fit; the rest is the scores of all rows
 _USUAL_ITERATIONS, _LOOKING_AHEAD = 14, 5
@@ -45,25 +53,32 @@ def open_density(estimator: Any, rows: Any, weight: Floats | None) -> OpenSpace:
 
 
 def solve_one_cluster(
-    estimator: Any, space: Any, weights: str, callbacks: FitCallbacks, eta_update: str = "never"
+    estimator: Any, space: Any, callbacks: FitCallbacks, *, weights: str, eta_update: str = "never"
 ) -> PicardResult[State]:
     """Iterate from the mean of all rows; with uniform weights that mean is the result.
 
     Implements :cite:`filippone2010`, table I; for uniform weights, the end of its section IV-D.
     """
-    gamma, total_variance = estimator.gamma, space.total_variance
-    eta = first_spread(estimator, space)
-    ones = np.broadcast_to(1.0, (len(space.X), 1))  # takes no memory
-    state = WatchedState(space.mean, Possibilistic1996(np.array([eta])), ones)
+    by_blocks = isinstance(space, BlockSpace)
+    rule = Possibilistic1996(np.array([first_spread(estimator, space)]))
+    if by_blocks:
+        state: Any = FollowedState(space.mean, rule, space.total_weight)
+    else:
+        ones = np.broadcast_to(1.0, (len(space.X), 1))  # takes no memory
+        state = WatchedState(space.mean, rule, ones)
     if weights == "uniform":  # the kernel density estimate
-        objective, _ = space.objective_and_mass(state.rule, state.prototypes)
+        objective, _ = space.objective_and_mass(rule, space.mean)
         return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
-    update = spread_update(eta_update, gamma=gamma, total_variance=total_variance)
-    step: Any = Alternation(space, update)
-    if eta_update == "never":
-        step = looking_ahead(step, space)
+    variance = space.total_variance
+    update = spread_update(eta_update, gamma=estimator.gamma, total_variance=variance)
     by_weights = estimator.criterion == "weights"
-    step = ByWeights(step) if by_weights else ByMemberships(step, space)
+    if by_blocks:
+        step: Any = ByChange(space, update, by_weights)
+    else:
+        step = Alternation(space, update)
+        if eta_update == "never":
+            step = looking_ahead(step, space)
+        step = ByWeights(step) if by_weights else ByMemberships(step, space)
     result = callbacks.run(step, state)
     require_finite(result)
     return result
@@ -87,20 +102,6 @@ def begin_density(
     ahead = plan.method in ("blocked", "truncated")  # where a sample of the rows saves steps
     n_iter = _LOOKING_AHEAD if ahead else _USUAL_ITERATIONS
     callbacks.begin(1, attributes, plan, n_iter=n_iter, loop_share=_LOOP_SHARE)
-
-
-def density_attributes(
-    opened: OpenSpace, result: PicardResult[State], callbacks: FitCallbacks
-) -> dict[str, Any]:
-    """The attributes that say how a fit went."""
-    return {
-        "kernel_": opened.kernel,
-        "sigma_": opened.sigma,
-        "n_iter_": result.n_iter,
-        "status_": result.status,
-        "objective_path_": np.array(result.objectives),
-        "plan_": callbacks.timed(opened.space.plan(1)),
-    }
 
 
 def warn_about_density(

@@ -1,5 +1,6 @@
 """OneClusterPCM on rows that are read block by block: thresholds and p-values from folds."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,28 +10,22 @@ from sklearn.utils import check_random_state
 from typicality._typing import Doubles
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._density import (
-    density_attributes,
-    first_spread,
+    begin_density,
     open_density,
+    solve_one_cluster,
     warn_about_density,
 )
 from typicality.cluster._p_values import TIED, check_number_to_split
 from typicality.cluster._spaces import OpenSpace
-from typicality.cluster._warnings import (
-    require_finite,
-    warn_about_vanished_spread,
-)
+from typicality.cluster._warnings import warn_about_vanished_spread
 from typicality.geometry.block_space import BlockPrototypes, BlockSpace
 from typicality.geometry.calibration import Calibration, false_alarm_interval
 from typicality.geometry.kernel_prototypes import ExpandedPrototypes
 from typicality.geometry.scores import CompressedScores
 from typicality.membership.base import MembershipRule
-from typicality.membership.possibilistic import Possibilistic1996
-from typicality.membership.spread import smallest_spread, spread_update
+from typicality.membership.spread import smallest_spread
 from typicality.operators.bases import Basis
 from typicality.rows import Block, Rows, content_hash, histogram, quantile
-from typicality.solve.picard import PicardResult, Status
-from typicality.solve.step import ByChange, FollowedState
 
 _FEWEST_DRAWN = 64  # rows that are drawn one by one for two halves
 _WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be left
@@ -43,15 +38,14 @@ def learn_by_blocks(estimator: Any, rows: Rows, callbacks: FitCallbacks, rate: f
         fitted, held_out = _halves(rows, estimator.random_state)
     opened = open_density(estimator, fitted, None)
     space: Any = opened.space
-    callbacks.begin(1, lambda state: _for_prediction(state, opened, rate, held_out))
-    uniform = estimator.weights == "uniform"
-    result = solve_by_blocks(
-        estimator, space, callbacks, uniform=uniform, eta_update=estimator.eta_update
+    begin_density(space, callbacks, lambda state: _for_prediction(state, opened, rate, held_out))
+    result = solve_one_cluster(
+        estimator, space, callbacks, weights=estimator.weights, eta_update=estimator.eta_update
     )
     state: Any = result.state
     estimator._set(
         **_for_prediction(state, opened, rate, held_out),
-        **density_attributes(opened, result, callbacks),
+        **estimator._record(opened, result, callbacks, 1),
     )
     mean, rule = estimator._left_out.mean, state.rule
     estimator.typicality_ = rows.map(lambda block: mean.memberships(rule, block.X)[:, 0])
@@ -75,8 +69,8 @@ def _halves(rows: Rows, random_state: Any) -> tuple[Rows, Rows]:
     check_number_to_split(rows.n_rows)
     if rows.n_rows < _FEWEST_DRAWN:  # a half could be empty
         raise ValueError(
-            "calibration='split' draws each row by itself if rows are read block by block, and "
-            f"needs at least {_FEWEST_DRAWN} rows; there are {rows.n_rows}. Pass them as an array."
+            f"calibration='split' needs at least {_FEWEST_DRAWN} rows if they are read block by "
+            f"block; there are {rows.n_rows}. Pass the rows as an array."
         )
     seed = float(check_random_state(random_state).randint(2**31))
 
@@ -86,28 +80,6 @@ def _halves(rows: Rows, random_state: Any) -> tuple[Rows, Rows]:
         return np.asarray(keys >= 2**63, dtype=block.X.dtype)
 
     return rows.reweighted(lambda block: 1 - is_held_out(block)), rows.reweighted(is_held_out)
-
-
-def solve_by_blocks(
-    estimator: Any,
-    space: BlockSpace,
-    callbacks: FitCallbacks,
-    *,
-    uniform: bool,
-    eta_update: str = "never",
-) -> PicardResult[Any]:
-    """Iterate from the mean of all rows; with uniform weights that mean is the result."""
-    variance = space.total_variance
-    rule = Possibilistic1996(np.array([first_spread(estimator, space)]))
-    state = FollowedState(space.mean, rule, space.total_weight)
-    if uniform:
-        objective, _ = space.objective_and_mass(rule, space.mean)
-        return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
-    update = spread_update(eta_update, gamma=estimator.gamma, total_variance=variance)
-    step = ByChange(space, update, estimator.criterion == "weights")
-    result = callbacks.run(step, state)
-    require_finite(result)
-    return result
 
 
 def _for_prediction(
@@ -147,30 +119,18 @@ def _refined(
     fine = BlockSpace(space.kernel, space.rows, basis)
     if made_by is None:
         return space.mean if basis is space.basis else fine.mean
-    pull = _Pull.of(made_by)
+    pull = _pull_of(made_by)
     return fine.means(lambda block: pull(block)[:, None])
 
 
-@dataclass(frozen=True, eq=False)
-class _Pull:
+def _pull_of(
+    made_by: tuple[MembershipRule, BlockPrototypes] | None,
+) -> Callable[[Block], Doubles]:
     """The weight of rows in the mean before it is divided by their sum; 1 for uniform weights."""
-
-    rule: MembershipRule | None
-    prototypes: ExpandedPrototypes | None
-
-    @classmethod
-    def of(cls, made_by: tuple[MembershipRule, BlockPrototypes] | None) -> "_Pull":
-        if made_by is None:
-            return cls(None, None)
-        return cls(made_by[0], made_by[1].for_prediction())
-
-    def __call__(self, block: Block) -> Doubles:
-        if self.rule is None or self.prototypes is None:
-            return np.ones(len(block.X))
-        pull: Doubles = self.rule.weights(
-            self.rule.memberships(self.prototypes.exact_sqdist(block.X))
-        )
-        return pull[:, 0]
+    if made_by is None:
+        return lambda block: np.ones(len(block.X))
+    rule, prototypes = made_by[0], made_by[1].for_prediction()
+    return lambda block: rule.weights(rule.memberships(prototypes.exact_sqdist(block.X)))[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,16 +156,16 @@ class _LeftOut:
 
     mean: ExpandedPrototypes
     rtol: float
-    pull: _Pull
+    pull: Callable[[Block], Doubles]
     unit: float
 
     @classmethod
     def of(cls, rows: Rows, mean: BlockPrototypes, made_by: Any, mass: float) -> "_LeftOut":
         largest = 1.0
         if rows.weighted:
-            largest = rows.fold(_Largest.of).weight
+            largest = float(rows.reduce(lambda block: np.max(block.weight), max))  # type: ignore[arg-type]
         unit = min(1.0, largest) / mass
-        return cls(mean.for_prediction(), mean.basis.rtol, _Pull.of(made_by), unit)
+        return cls(mean.for_prediction(), mean.basis.rtol, _pull_of(made_by), unit)
 
     def scores(self, block: Block) -> Doubles:
         """As `score_samples` gives them, without one copy of a row."""
@@ -224,17 +184,3 @@ class _LeftOut:
     def _sums(self, block: Block) -> tuple[Doubles, Doubles]:
         sums = np.asarray(self.mean.sums.at(block.X)[:, 0], dtype=np.float64)
         return sums, np.minimum(self.unit * self.pull(block), 1.0)
-
-
-@dataclass(frozen=True)
-class _Largest:
-    """The largest weight; the larger one is the sum of two."""
-
-    weight: float
-
-    @classmethod
-    def of(cls, block: Block) -> "_Largest":
-        return cls(1.0 if block.weight is None else float(block.weight.max()))
-
-    def __add__(self, other: "_Largest") -> "_Largest":
-        return max(self, other, key=lambda one: one.weight)

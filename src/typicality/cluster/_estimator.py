@@ -4,15 +4,16 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._compat import Interval, StrOptions
+from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
 from typicality._tensors import (
     Foreign,
     OnDevice,
@@ -28,15 +29,15 @@ from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats
 from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._callbacks import KEEPER, FitCallbacks
-from typicality.cluster._readers import Reader, SparseCoordinates
-from typicality.cluster._spaces import ALL_KERNELS, is_pairwise, takes_sparse
+from typicality.cluster._readers import KernelValues, Reader, SparseCoordinates
+from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, is_pairwise, takes_sparse
 from typicality.geometry.centroids import Centroids
 from typicality.geometry.checks import check_blocks, check_rows, check_sample_weight
 from typicality.kernels import Kernel
 from typicality.operators import ALGORITHMS
 from typicality.plan import Plan
 from typicality.rows import as_rows, is_blockwise
-from typicality.solve.picard import Status
+from typicality.solve.picard import PicardResult, Status
 
 if TYPE_CHECKING:
     from typicality.report import Report
@@ -62,8 +63,10 @@ OF_ROWS = ("labels_", "memberships_", "typicality_", "weights_")  # one value fo
 
 _ON_CPU = ("cpu", "mps")  # where NumPy and compiled code compute; "mps" has no float64
 
+Method = TypeVar("Method", bound=Callable[..., Any])
 
-def like_rows(method: Callable[..., Any]) -> Callable[..., Any]:
+
+def like_rows(method: Method) -> Method:
     """A method for an array of rows that also takes a tensor, and then returns tensors."""
 
     @wraps(method)
@@ -81,7 +84,7 @@ def like_rows(method: Callable[..., Any]) -> Callable[..., Any]:
             self._calibration = host._calibration  # made at the first use
         return result if home is None else tensor_of(result, home)
 
-    return for_tensors
+    return cast(Method, for_tensors)
 
 
 def check_same_place(X: Any, home: Place | None, model: str, method: str) -> None:
@@ -114,7 +117,7 @@ def _library(place: Foreign) -> str:
     return str(place.library.__name__.removeprefix("array_api_compat."))
 
 
-def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
+def by_blocks(method: Method) -> Method:
     """A method for an array of rows that also takes opened rows and Dask collections.
 
     The method is then applied to each block, and the results are in the kind the rows came in.
@@ -130,7 +133,7 @@ def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
         model.__dict__.pop("feature_names_in_", None)  # checked already; blocks are arrays
         return rows.map(lambda block: method(model, block.X, *args, **options))
 
-    return for_any_rows
+    return cast(Method, for_any_rows)
 
 
 class Estimator(BaseEstimator, metaclass=ABCMeta):
@@ -225,13 +228,19 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         self._check_kind(X)
         rows = check_rows(self, X, training=False, sparse=issparse(X))
         reader: Reader | None = getattr(self, "_reader", None)
-        if issparse(X) and not self._reads_sparse:
+        # Any input space takes sparse rows, and so do kernels that were fitted on them.
+        in_input_space = isinstance(getattr(self, "_prototypes", None), Centroids)
+        if issparse(X) and not (in_input_space or isinstance(reader, SparseCoordinates)):
             raise TypeError(
                 f"X is a sparse matrix, but {type(self).__name__} was fitted on an array, and "
                 "its kernel compares new rows with the training rows. Pass X.toarray(), or fit "
                 "the model on a sparse matrix."
             )
-        return rows if reader is None else reader.read(rows, diag)
+        if isinstance(reader, KernelValues):
+            return reader.read(rows, diag)
+        if diag is not None:
+            raise ValueError("diag is used only with kernel='precomputed': leave it out.")
+        return rows if reader is None else reader.read(rows)
 
     def _check_kind(self, X: Any) -> None:
         """Refuse sparse rows where the method would have to make them dense."""
@@ -241,12 +250,6 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
                 f"{self._why_dense}. Reduce the features first, e.g. with "
                 "sklearn.decomposition.TruncatedSVD(50), or pass X.toarray() if that is small."
             )
-
-    @property
-    def _reads_sparse(self) -> bool:
-        """Whether the fitted space takes sparse rows: any input space, kernels fitted on them."""
-        in_input_space = isinstance(getattr(self, "_prototypes", None), Centroids)
-        return in_input_space or isinstance(getattr(self, "_reader", None), SparseCoordinates)
 
     def _without(self, *names: str, **instead: Any) -> Self:
         """A copy of the model without some attributes, and with other ones."""
@@ -279,34 +282,37 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         max_rows: int = 100_000,
         random_state: Any = 0,
     ) -> "Report":
-        """One self-contained page about the fitted model and its rows; a notebook shows it.
+        """An HTML report of the fitted model and its rows, in one file. Notebooks show it.
 
         Parameters
         ----------
         X : array-like or dataframe of shape (n_samples, n_features)
-            The rows the model was fitted on (but for AlphaCutClustering, any rows will do).
+            The rows that the model was fitted on. AlphaCutClustering needs these rows; the other
+            estimators accept any rows.
         title : str, optional
-            The title of the page.
+            The title of the report.
         display : array-like or dataframe of shape (n_samples, n_columns), optional
-            The same features in the units the page should show, where X was scaled.
+            The same features in the units that the report should show, if X was scaled.
         cells : mapping of str to sequence, optional
-            Further columns, of text, that are shown with a row.
+            Additional text columns that are shown with a row: names and values.
         row_numbers : (str, array-like of int of shape (n_samples,)), optional
-            What a row is called, e.g. ``("line", lines)``; "row" and 0, 1, ... when left out.
+            The word for a row and the number of each row, for example ``("line", lines)``. By
+            default "row" and 0, 1, ...
         notes : sequence of (str, str), default=()
-            What was run on what, as pairs of a heading and a sentence; by default what the model
-            tells of itself.
+            Pairs of a heading and a sentence that describe what was run on which data. By default,
+            the report describes the model.
         warnings : sequence of str, default=()
-            Sentences that the reader should see first.
+            Sentences that the report shows first.
         max_rows : int, default=100_000
-            The most rows the page shows; of more, a sample that keeps those that belong nowhere.
+            The largest number of rows that the report shows. If there are more rows, it shows a
+            sample, which contains all unassigned rows if possible.
         random_state : int, RandomState instance or None, default=0
-            The seed of that sample.
+            The seed of this sample.
 
         Returns
         -------
         report : Report
-            With `html`, the page, and `save(path)`. :class:`typicality.report.Report` has more.
+            The report, with the attribute `html` and the method `save(path)`.
         """
         from typicality.report import Report  # not all who fit want a page
 
@@ -324,7 +330,7 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         )
 
 
-class KernelEstimator(Estimator):
+class KernelEstimator(CallbackSupportMixin, TransformerMixin, Estimator):
     """Base of the estimators that work in the space of a kernel; not for direct use."""
 
     _reader: Annotated[Any, Reader]
@@ -334,3 +340,87 @@ class KernelEstimator(Estimator):
     status_: Status
     objective_path_: Annotated[Doubles, "_steps"]
     plan_: Plan
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            The rows. float32 stays float32. Only `FuzzyCMeans`, `EntropyCMeans`,
+            `PossibilisticCMeans` and `OneClusterPCM` accept sparse matrices. With
+            ``kernel="precomputed"``, the square matrix of kernel values; with
+            ``kernel="dissimilarities"`` or ``metric="precomputed"``, the square matrix of
+            distances.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight k has the effect of k copies of the row. A row of weight 0 has no effect
+            on the fit, but gets a label or a typicality. If the mean weight is below one,
+            `AlphaCutClustering` divides all weights by it.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, sample_weight)
+
+    @like_rows
+    def transform(self, X: ArrayLike) -> Floats:
+        """The memberships of the rows, as features for the next step of a pipeline.
+
+        `OneClusterPCM` returns one column, the typicalities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows or training rows.
+
+        Returns
+        -------
+        memberships : array of shape (n_samples, n_columns)
+        """
+        return self._soft_features(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns of `transform`: membership_0, ..., typicality_0, ..., or typicality.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            The names of the input features. Only their number is checked.
+
+        Returns
+        -------
+        names : array of str
+        """
+        check_is_fitted(self)
+        check_feature_names_in(self, input_features, generate_names=False)
+        return np.asarray(self._soft_names(), dtype=object)
+
+    def _record(
+        self, opened: OpenSpace, result: PicardResult[Any], callbacks: FitCallbacks, n_columns: int
+    ) -> dict[str, Any]:
+        """The attributes that say how a fit went, with sums over so many columns of weights."""
+        return {
+            "kernel_": opened.kernel,
+            "sigma_": opened.sigma,
+            "n_iter_": result.n_iter,
+            "status_": result.status,
+            "objective_path_": np.array(result.objectives),
+            "plan_": callbacks.timed(opened.space.plan(n_columns)),
+        }
+
+    @abstractmethod
+    def _soft_features(self, X: ArrayLike) -> Floats:
+        """What `transform` returns."""
+
+    @abstractmethod
+    def _soft_names(self) -> list[str]:
+        """The names of its columns."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,14 +1,16 @@
 """Which prototype stands for which label: coincident prototypes share one."""
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from typicality._typing import Places
-from typicality.geometry import Prototypes
-from typicality.geometry.base import Tally
+from typicality.geometry import Geometry, Prototypes
+from typicality.geometry.base import Outcome, Tally
 from typicality.membership.base import MembershipRule
+from typicality.solve.step import ClusterState
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,27 @@ class PrototypeLabels:
     prototype_labels: NDArray[np.int32]
     n_clusters: int
     n_coincident: int
+
+
+class Clustering(NamedTuple):
+    """The result of a fit, as warnings look at it.
+
+    Parameters
+    ----------
+    space : Geometry
+        The space of the rows.
+    state : ClusterState
+        Prototypes and rule, in the order of the labels.
+    labels : PrototypeLabels
+        The label of each prototype.
+    outcome : Outcome
+        What prototypes and rule make of the rows.
+    """
+
+    space: Geometry[Any]
+    state: ClusterState[Any]
+    labels: PrototypeLabels
+    outcome: Outcome
 
 
 def label_prototypes(groups: Places, tally: Tally) -> PrototypeLabels:

@@ -137,8 +137,9 @@ class JoinedMixture(ClusterMixin, Estimator):
         self.plan_ = Plan(
             "mixture",
             8 * len(rows) * (rows.shape[1] + 2 * self.n_parts_),
-            f"Gaussian mixtures of up to {_MOST_PARTS} parts were fitted on "
-            f"{counted(len(some), 'row')}; {counted(len(voters), 'mixture')} voted.",
+            f"Gaussian mixtures of up to {_MOST_PARTS} components were fitted on "
+            f"{counted(len(some), 'row')}; the result was chosen by agreement among "
+            f"{counted(len(voters), 'candidate')}.",
         )
 
     def predict(self, X: ArrayLike) -> Labels:

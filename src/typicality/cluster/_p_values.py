@@ -24,9 +24,9 @@ def check_number_to_split(n_rows: float) -> None:
     """An error about too few or too many rows for two halves."""
     if not _FEWEST_TO_SPLIT <= n_rows <= _MOST_TO_SPLIT:
         raise ValueError(
-            f"calibration='split' needs {_FEWEST_TO_SPLIT} to {_MOST_TO_SPLIT:,} rows, copies "
-            f"counted, and half of them are fitted; there are {n_rows:,.0f}. Use "
-            "calibration='leave-one-out'."
+            f"calibration='split' needs {_FEWEST_TO_SPLIT} to {_MOST_TO_SPLIT:,} rows "
+            f"(copies included), because only half of them are fitted; there are {n_rows:,.0f}. "
+            "Use calibration='leave-one-out'."
         )
 
 
@@ -36,28 +36,31 @@ class WithPValues:
     def p_values(
         self: Any, X: ArrayLike, method: str = "loo", *, diag: ArrayLike | None = None
     ) -> Doubles:
-        r"""How probable it is that a row of the same source is as untypical as each row.
+        r"""p-values: the probability that a row from the same source is as untypical as this row.
 
         .. math:: p(x) = \frac{1 + \#\{i : S_i \le S(x)\}}{n + 1}, \qquad
             S_i = \sum_{j \ne i} w_j K(x_i, x_j), \qquad S(x) = \sum_j w_j K(x, x_j)
 
-        counts the training rows that are no more typical of the others than the row is of all. A
-        new row of the same source gets a p-value of at most t with probability at most t. That is
-        proven for a kernel of a distance, ``weights="uniform"`` and a `sigma` that was not chosen
-        from these rows, and for ``calibration="split"`` whatever `fit` chooses. For fitted weights
-        and the rules for `sigma` it was measured, from 60 rows on and for continuous features
-        (docs/theory): where many rows are equal and the kernel is narrow, p-values are too small,
-        .111 of them below .10. Use ``weights="uniform"`` or ``calibration="split"`` there. All of
-        it holds on average over training sets; `false_alarm_interval_` tells how far one may be
-        from it.
+        Here :math:`S(x)` is the weighted sum of the kernel values of a new row x, and :math:`S_i`
+        that of training row i without itself. The p-value is the fraction of training rows with a
+        sum of at most :math:`S(x)`, where x itself is counted as one of n + 1 rows.
 
-        Every row is taken as new. p-values of the training rows themselves are too large, because
-        each of them takes part in its own sum. Outliers among the training rows make the p-values
-        of others larger: with one in twenty, hardly any is small.
+        The p-values are valid if a new row from the same source has a p-value of at most t with
+        probability at most t. This is proven in two cases: for ``calibration="split"``; and for a
+        kernel of a distance, ``weights="uniform"`` and a `sigma` that was not chosen from these
+        rows. For fitted weights and the rules for `sigma`, it was only measured, for at least 60
+        rows and continuous features (docs/theory). If many rows are equal and the kernel is narrow,
+        p-values are too small: a fraction of .111 is below .10. Then use ``weights="uniform"`` or
+        ``calibration="split"``. All these statements are about the average over training sets;
+        `false_alarm_interval_` shows how much a single model can differ.
 
-        Errors of fast sums make p-values larger, never smaller; those of a compressed model are
-        at least those of the full one. For kernels that are not of a distance, S is the
-        logarithm of the typicality (without the row itself for training rows).
+        All rows of X are treated as new rows. p-values of training rows are too large, because the
+        sum of a training row includes the row itself. Outliers among the training rows make all
+        p-values larger: if 5 % of the training rows are outliers, hardly any p-value is small.
+
+        Errors of approximate sums can make p-values larger, but never smaller. For kernels that are
+        not functions of a distance, S is the logarithm of the typicality (for training rows,
+        without the row itself).
 
         Original to typicality, see docs/theory.
 
@@ -66,22 +69,22 @@ class WithPValues:
         X : array-like of shape (n_samples, n_features)
             New rows.
         method : {"loo", "full"}, default="loo"
-            "full" adds the row, with the weight its typicality gives it, to the sums of the
-            training rows as well: :math:`S_i + w(x) K(x_i, x)`. These p-values are never larger,
-            and uniform where the theorem holds and no sums tie. For a kernel much wider than the
-            data use ``weights="uniform"``: its sums differ by the weights of the rows alone.
-            Costs O(n d) a row.
+            "loo" is the formula above. "full" also adds the new row to the sums of the training
+            rows: :math:`S_i + w(x) K(x_i, x)`, where w(x) is the weight that follows from its
+            typicality. These p-values are never larger, and cost O(n d) per row. If the p-values
+            are proven to be valid and no sums are equal, they are uniformly distributed. For
+            kernels much wider than the data, use "full" only with ``weights="uniform"``.
         diag : array-like of shape (n_samples,), optional
             As in `predict_typicality`.
 
         Returns
         -------
         p_values : array of shape (n_samples,)
-            In (0, 1]; none is below 1 / (n + 1).
+            Values between 1 / (n + 1) and 1.
 
         See Also
         --------
-        outliers_at : The rows that can be called outliers at a rate of false discoveries.
+        outliers_at : Outliers at a given false discovery rate.
         """
         if method not in ("loo", "full"):
             raise ValueError(f"method must be 'loo' or 'full', got {method!r}.")
@@ -132,7 +135,7 @@ class WithPValues:
 
     def _no_full_p_values(self: Any) -> str | None:
         if not self._reference().of_fit:
-            return "calibration='split' compares rows with others that take no part in the sums"
+            return "calibration='split' compares new rows with rows that are not in the sums"
         if isinstance(self._left_out, CompressedScores):
             return "a compressed model does not keep the training rows"
         if not self._left_out.known.columns.on_sphere:
@@ -156,22 +159,22 @@ class WithPValues:
         method: str = "bh",
         diag: ArrayLike | None = None,
     ) -> NDArray[np.bool_]:
-        """The rows that are outliers at a rate of false discoveries.
+        """The rows that are outliers at a given false discovery rate.
 
-        Of the rows returned, a share of at most `fdr` is of the source of the training rows, on
-        average. The p-values of `p_values` go through
-        :func:`typicality.metrics.select_discoveries`. That is proven for ``method="by"`` where the
-        p-values are, and for "bh" with ``calibration="split"``; "bh" with leave-one-out p-values,
-        and "storey", were measured (docs/theory).
+        On average, at most a fraction `fdr` of the selected rows come from the source of the
+        training rows. The rows are selected from `p_values` by
+        :func:`typicality.metrics.select_discoveries`. The rate is proven for "bh" with
+        ``calibration="split"``, and for "by" if the p-values are proven to be valid. For "bh" with
+        leave-one-out p-values, and for "storey", it was only measured (docs/theory).
 
-        Rows of the training data are never outliers here: `predict` flags those at a rate.
+        Use this method for new rows only. To flag training rows, use `predict`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows; the result for a row depends on how many others there are, and on them.
+            New rows. The result for a row depends on the other rows of X.
         fdr : float, default=0.1
-            The rate of false discoveries, between 0 and 1.
+            The largest accepted false discovery rate, between 0 and 1.
         method : {"bh", "by", "storey"}, default="bh"
             The procedure: Benjamini and Hochberg, Benjamini and Yekutieli, or Storey.
         diag : array-like of shape (n_samples,), optional

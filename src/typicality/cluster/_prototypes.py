@@ -1,29 +1,29 @@
 """The shell of every estimator with prototypes: run the algorithm, label, publish, warn."""
 
-from abc import ABCMeta, abstractmethod
+from abc import abstractmethod
 from copy import copy
+from functools import partial
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, vstack
-from sklearn.base import ClusterMixin, TransformerMixin
-from sklearn.callback import CallbackSupportMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._compat import check_feature_names_in, fit_context
 from typicality._typing import Floats, Index, Labels
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
-from typicality.cluster._labels import PrototypeLabels, coincident_groups, label_prototypes
-from typicality.cluster._spaces import OpenSpace, check_compressible
-from typicality.cluster._warnings import require_finite, warn_about_convergence
+from typicality.cluster._labels import Clustering, coincident_groups, label_prototypes
+from typicality.cluster._spaces import OpenSpace, SumOptions, check_compressible, open_space
+from typicality.cluster._warnings import require_finite, warn_about_convergence, warn_about_features
 from typicality.geometry import Geometry
 from typicality.geometry.base import Outcome
 from typicality.geometry.centroids import Centroids
 from typicality.geometry.checks import check_sample_weight
 from typicality.geometry.kernel_prototypes import ExpandedPrototypes
 from typicality.membership.base import MembershipRule
+from typicality.membership.possibilistic import Possibilistic1996
 from typicality.rows import row_blocks
 from typicality.solve.picard import PicardResult
 from typicality.solve.step import ClusterState
@@ -47,9 +47,7 @@ class Found(NamedTuple):
     attributes: dict[str, Any]
 
 
-class PrototypeClusterer(
-    CallbackSupportMixin, TransformerMixin, ClusterMixin, KernelEstimator, metaclass=ABCMeta
-):
+class PrototypeClusterer(ClusterMixin, KernelEstimator):
     """Base of the estimators that describe clusters by prototypes; not for direct use."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -77,45 +75,22 @@ class PrototypeClusterer(
         """Check the parameters, open the space, and iterate."""
 
     @abstractmethod
-    def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
-    ) -> None:
+    def _warn(self, found: Clustering) -> None:
         """Warn of what is suspicious in the result; all attributes are set."""
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Find the clusters.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            The rows to cluster. float32 stays float32. Sparse matrices are for `FuzzyCMeans`,
-            `EntropyCMeans` and `PossibilisticCMeans`. With ``kernel="precomputed"`` the square
-            matrix of kernel values, with ``kernel="dissimilarities"`` that of dissimilarities.
-        y : ignored
-            Present for consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight k counts as k copies of the row; 0 leaves a row out of everything but its label.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, sample_weight)
 
     @like_rows
     @by_blocks
     def predict(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.int32]:
-        """The cluster each row prefers.
+        """The cluster of each row: the one with its largest membership.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones: `fit(X).predict(X)` is `fit_predict(X)`. With
-            ``kernel="precomputed"`` their kernel values with the training rows.
+            New rows or training rows; `fit(X).predict(X)` equals `fit_predict(X)`. With
+            ``kernel="precomputed"``, the kernel values of these rows with the training rows.
         diag : array-like of shape (n_samples,), optional
-            With ``kernel="precomputed"``, the kernel of each row with itself; needed for new rows
-            where it is not the same for all training rows.
+            With ``kernel="precomputed"``, the kernel value of each row with itself. It is needed
+            for new rows if it differs between training rows.
 
         Returns
         -------
@@ -127,40 +102,24 @@ class PrototypeClusterer(
     @like_rows
     @by_blocks
     def predict_memberships(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
-        """The membership of each row in each cluster: the classification functions.
+        """The membership of each row in each cluster.
 
         Implements :cite:`miyamoto2003`, eq. (10) and (16); :cite:`filippone2010`, eq. (28).
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones.
+            New rows or training rows.
         diag : array-like of shape (n_samples,), optional
             As in `predict`.
 
         Returns
         -------
         memberships : array of shape (n_samples, n_clusters)
-            A column for each prototype.
+            One column per prototype.
         """
         rows = self._read(X, diag)
         memberships: Floats = self._prototypes.memberships(self._rule, rows)
-        return memberships
-
-    @like_rows
-    def transform(self, X: ArrayLike) -> Floats:
-        """The memberships of the rows, as features for what comes next in a pipeline.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            New rows, or old ones.
-
-        Returns
-        -------
-        memberships : array of shape (n_samples, n_clusters)
-        """
-        memberships: Floats = self.predict_memberships(X)
         return memberships
 
     @like_rows
@@ -172,22 +131,22 @@ class PrototypeClusterer(
         *,
         diag: ArrayLike | None = None,
     ) -> float:
-        """The negative objective of the rows; larger is better between models of one kind.
+        """The negative objective of the rows; larger is better.
 
-        It compares starts, or rows, under the same parameters. Do not choose `n_clusters` or any
-        other parameter by it: the objective changes its meaning with them, and falls with every
-        further cluster. :class:`sklearn.model_selection.GridSearchCV` uses it where it is given no
-        `scoring`, and then prefers the most clusters; `fit` is not told, so it cannot warn. Use
-        :class:`typicality.stability.StabilitySearch`, or pass a `scoring`.
+        Use it only to compare models with equal parameters. Do not choose `n_clusters` or any other
+        parameter by it: scores for different parameters are not comparable, and the score grows
+        with every additional cluster. :class:`sklearn.model_selection.GridSearchCV` without
+        `scoring` uses this score, and so prefers the largest number of clusters. Use
+        :class:`typicality.stability.StabilitySearch` instead, or pass a `scoring`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones.
+            New rows or training rows.
         y : ignored
             Present for consistency.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight k counts as k copies of the row.
+            A row of weight k has the effect of k copies of the row.
         diag : array-like of shape (n_samples,), optional
             As in `predict`.
 
@@ -200,56 +159,64 @@ class PrototypeClusterer(
         return -float(self._prototypes.objective(self._rule, rows, weight))
 
     def compress(self, rtol: float = 1e-4) -> Self:
-        """A small model for prediction only: it needs no training rows, or few of them.
+        """A small copy of the model for prediction, with few training rows or none.
 
-        Gaussian sums in up to three dimensions become Fourier coefficients, others a reduced set of
-        rows: the sparsification :cite:`filippone2010` asks for in its conclusions.
+        For Gaussian kernels and up to three features, the training rows are replaced by Fourier
+        coefficients, and otherwise by a smaller set of rows. This is the sparsification that
+        :cite:`filippone2010` proposes in its conclusions.
 
         Parameters
         ----------
         rtol : float, default=1e-4
-            The promise: means of kernel values are off by at most so much, at any point. Squared
-            distances are off by at most twice as much.
+            The largest error of weighted means of kernel values, at any point. The error of squared
+            distances is at most twice as large.
 
         Returns
         -------
         model : estimator of the same kind
-            It predicts as this one does, within the promise; attributes with a number for each
-            training row (`labels_`, `memberships_`) are not there.
+            It predicts as this model does, up to the error `rtol`. It has no attributes with a
+            value per training row (`labels_`, `memberships_`).
         """
         check_is_fitted(self)
         check_compressible(self.kernel_, rtol, self._reader)
         prototypes = self._prototypes.compress(rtol)
         return self._without("labels_", "memberships_", _prototypes=prototypes)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the columns of `transform`: membership_0, ... or typicality_0, ...
+    def _soft_features(self, X: ArrayLike) -> Floats:
+        return self.predict_memberships(X)
 
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            The names of the features that went in, only checked for their number.
-
-        Returns
-        -------
-        names : array of str
-        """
-        check_is_fitted(self)
-        check_feature_names_in(self, input_features, generate_names=False)
-        names = [f"{self._column_name}_{k}" for k in range(self._prototypes.n_clusters)]
-        return np.asarray(names, dtype=object)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def _soft_names(self) -> list[str]:
+        return [f"{self._column_name}_{k}" for k in range(self._prototypes.n_clusters)]
 
     # ---- a fit -----------------------------------------------------------------------------------
+
+    def _open(
+        self, rows: Floats, weight: Floats | None, n_columns: int, **scaling: Any
+    ) -> OpenSpace:
+        """The space of the rows, for sums with so many prototypes."""
+        sums = SumOptions.of(self, n_columns)
+        return open_space(self.kernel, self.sigma, rows, weight, sums=sums, **scaling)
+
+    def _begin(
+        self,
+        callbacks: FitCallbacks,
+        opened: OpenSpace,
+        n_clusters: int,
+        *,
+        n_runs: int | None,
+        **usual: Any,
+    ) -> None:
+        """Warn of suspicious features, and begin the runs with so many prototypes."""
+        warn_about_features(opened, self)
+        plan = opened.space.plan(n_clusters)
+        attributes = partial(self._for_prediction, opened=opened)
+        callbacks.begin(n_runs, attributes, plan, **usual)
 
     def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
         opened, result, attributes = self._find(rows, weight, callbacks)
         require_finite(result)
-        space, prototypes, rule = opened.space, result.state.prototypes, result.state.rule
+        space, last = opened.space, self._final(result.state)
+        prototypes, rule = last.prototypes, last.rule
         groups = np.arange(prototypes.n_clusters)
         if self._shares_labels:
             groups = coincident_groups(prototypes, rule, space.typical.total_variance)
@@ -262,13 +229,8 @@ class PrototypeClusterer(
         self._set(
             **attributes,
             **self._for_prediction(state, opened),
-            kernel_=opened.kernel,
-            sigma_=opened.sigma,
+            **self._record(opened, result, callbacks, prototypes.n_clusters),
             objective_=outcome.objective,
-            objective_path_=np.array(result.objectives),
-            n_iter_=result.n_iter,
-            status_=result.status,
-            plan_=callbacks.timed(space.plan(prototypes.n_clusters)),
         )
         self.prototype_labels_ = labels.prototype_labels
         self.n_clusters_ = labels.n_clusters
@@ -276,7 +238,14 @@ class PrototypeClusterer(
         warn_about_convergence(
             result, tol=self.tol, max_iter=self.max_iter, advice=self._cap_advice
         )
-        self._warn(space, state, labels, outcome)
+        self._warn(Clustering(space, state, labels, outcome))
+
+    def _final(self, state: State) -> State:
+        """The state of the result: ``assign="all"`` drops the sparsity once clusters are found."""
+        if getattr(self, "assign", "core") == "core":
+            return state
+        rule: Any = state.rule
+        return ClusterState(state.prototypes, Possibilistic1996(rule.eta))
 
     def _describe_rows(self, space: Any, state: State, outcome: Outcome) -> None:
         """Set `labels_` and `memberships_`; where rows are not in memory, in their own kind."""
@@ -291,11 +260,11 @@ class PrototypeClusterer(
         prototypes, rule = state.prototypes.for_prediction(), state.rule
         self.labels_ = space.rows.map(lambda block: label_of[prototypes.labels(rule, block.X)])
         if space.rows.lazy and self.store_memberships:
-            self.memberships_ = space.memberships(rule, prototypes)
+            self.memberships_ = space.memberships(rule, state.prototypes)
 
     def _for_prediction(self, state: State, opened: OpenSpace) -> dict[str, Any]:
         """The attributes that prediction needs, for a state of the iteration."""
-        prototypes, rule = state.prototypes, state.rule
+        prototypes, rule = state.prototypes, self._final(state).rule
         attributes = {
             "_prototypes": prototypes.for_prediction(),
             "_rule": rule,
@@ -318,8 +287,7 @@ class PrototypeClusterer(
 
     def _labels_of(self, preferred: NDArray[np.int32]) -> NDArray[np.int32]:
         """The labels of rows by the prototypes they prefer; -1 where they prefer none."""
-        labels: NDArray[np.int32] = np.append(self.prototype_labels_, np.int32(-1))[preferred]
-        return labels
+        return np.append(self.prototype_labels_, np.int32(-1))[preferred]
 
 
 def _sparse_memberships(space: Geometry[Any], state: State) -> Any:

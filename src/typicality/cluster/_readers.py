@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from typicality._sparse import sparse_rows
-from typicality._typing import Doubles, Floats
+from typicality._typing import Floats
 from typicality.geometry.checks import OVERFLOW_MARGIN, check_reach, differ
 from typicality.minimax import MinimaxPaths
 from typicality.operators.columns import is_constant
@@ -22,8 +22,8 @@ _NARROWEST = 4.0  # times the extent whose factor overflows
 class Reader(Protocol):
     """Turns validated rows into the rows of the space."""
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        """New rows, or old ones; `diag` is their kernel with themselves, where that is asked."""
+    def read(self, rows: Floats) -> Floats:
+        """New rows, or old ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,7 @@ class Coordinates:
 
     origin: Annotated[Floats, "d"]
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        check_no_diagonal(diag)
+    def read(self, rows: Floats) -> Floats:
         check_reach(rows, self.origin)
         return rows.astype(self.origin.dtype, copy=False)
 
@@ -46,8 +45,8 @@ class Coordinates:
 class SparseCoordinates(Coordinates):
     """Rows are points whose zeros are not stored; arrays are converted."""
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        return super().read(sparse_rows(rows), diag)
+    def read(self, rows: Floats) -> Floats:
+        return super().read(sparse_rows(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +64,10 @@ class Stretched:
     coordinates: Coordinates
     factor: Annotated[Floats, "d"]
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
+    def read(self, rows: Floats) -> Floats:
         with np.errstate(over="ignore"):
             points: Floats = rows * self.factor.astype(rows.dtype)
-        return self.coordinates.read(points, diag)
+        return self.coordinates.read(points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,20 +99,26 @@ class Box(Coordinates):
     @classmethod
     def of(cls, low: Floats, high: Floats, origin: Floats, size: float) -> "Box":
         extent = np.where(differ(low, high, origin.dtype), high - low, 0.0)
-        check_extents(extent, size, origin.dtype)
+        narrow = (extent > 0) & (extent < size * _NARROWEST / float(np.finfo(origin.dtype).max))
+        if narrow.any():
+            feature = int(narrow.argmax())
+            raise ValueError(
+                f"Feature {feature} of X has a range of only {extent[feature]:.3g}, too small "
+                f"to be scaled to a box of {size:g} in {origin.dtype}. Drop the feature, or pass X "
+                "in other units."
+            )
         factor = np.divide(size, extent, out=np.zeros_like(extent), where=extent > 0)
         return cls(origin, low.astype(origin.dtype), factor, size)
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        boxed: Floats = super().read(rows, diag) - self.low
+    def read(self, rows: Floats) -> Floats:
+        boxed: Floats = super().read(rows) - self.low
         with np.errstate(over="ignore"):
             boxed *= self.factor.astype(boxed.dtype)
         return np.clip(boxed, -self.size, 2.0 * self.size, out=boxed)
 
     def restore(self, points: Floats) -> Floats:
         extent = np.divide(1.0, self.factor, out=np.zeros_like(self.factor), where=self.factor > 0)
-        restored: Floats = (points * extent + self.low).astype(points.dtype)
-        return restored
+        return (points * extent + self.low).astype(points.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +140,8 @@ class KernelValues:
         keys, first = np.unique(content_hash(matrix), return_index=True)
         return cls(matrix.dtype, keys, diagonal[first])
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
+    def read(self, rows: Floats, diag: Any = None) -> Floats:
+        """The rows; `diag` is the kernel of each with itself, which new rows may need."""
         rows = rows.astype(self.dtype, copy=False)
         return np.column_stack([rows, self._diagonal_of(rows, diag)])
 
@@ -146,7 +152,15 @@ class KernelValues:
             return np.full(len(rows), self.diagonal[0])
         wanted = content_hash(rows)
         found = np.searchsorted(self.keys, wanted).clip(max=len(self.keys) - 1)
-        check_known(self.keys[found] == wanted)
+        known = self.keys[found] == wanted
+        if not known.all():
+            raise ValueError(
+                f"Row {int(np.flatnonzero(~known)[0])} of X is not a training row, so its kernel "
+                "value with itself is not known: this value differs between the training rows. "
+                "Pass diag, the kernel value of each row of X with itself, to predict, "
+                "predict_memberships, score, predict_typicality, score_samples or "
+                "decision_function."
+            )
         return np.asarray(self.diagonal[found])
 
 
@@ -156,11 +170,9 @@ class Dissimilarities:
 
     dtype: np.dtype[Any]
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        check_no_diagonal(diag)
+    def read(self, rows: Floats) -> Floats:
         check_dissimilarities(rows)
-        squares: Floats = rows.astype(self.dtype, copy=False) ** 2
-        return squares
+        return rows.astype(self.dtype, copy=False) ** 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,13 +190,27 @@ class Sphere:
 
     metric: Annotated[str, Literal["cosine", "haversine"]]
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        check_no_diagonal(diag)
-        check_on_sphere(rows, self.metric)
+    def read(self, rows: Floats) -> Floats:
         if self.metric == "cosine":
+            if not rows.any(axis=1).all():
+                row = int(np.flatnonzero(~rows.any(axis=1))[0])
+                raise ValueError(
+                    f"Row {row} of X is all zeros and has no direction, which metric='cosine' "
+                    "needs. Drop such rows, or use metric='euclidean'."
+                )
             longest = np.abs(rows).max(axis=1, keepdims=True)  # no square overflows
             scaled = rows / longest
             return np.asarray(scaled / np.linalg.norm(scaled, axis=1, keepdims=True))
+        if rows.shape[1] != 2:
+            raise ValueError(
+                f"metric='haversine' needs two columns, latitude and longitude, but X has "
+                f"{rows.shape[1]}."
+            )
+        if np.abs(rows[:, 0]).max() > np.pi / 2 or np.abs(rows[:, 1]).max() > 2 * np.pi:
+            raise ValueError(
+                "metric='haversine' needs latitude and longitude in radians, and X has larger "
+                "values. Convert degrees with numpy.radians(X); latitude is the first column."
+            )
         latitude, longitude = rows.T
         across = np.cos(latitude)
         return np.column_stack(
@@ -205,9 +231,9 @@ class Paths:
     paths: MinimaxPaths
     taking_part: Annotated[NDArray[np.bool_], "n"]
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
+    def read(self, rows: Floats) -> Floats:
         # Paths lead through rows of positive weight only; the other columns have no weight.
-        known = self.coordinates.read(rows, diag)
+        known = self.coordinates.read(rows)
         distances: Floats = self.paths.distances_to(known).astype(known.dtype, copy=False)
         if self.taking_part.all():
             return distances
@@ -244,7 +270,8 @@ def check_dissimilarities(matrix: Floats, *, square: bool = False) -> None:
     if largest > np.sqrt(limits.max / OVERFLOW_MARGIN) or 0 < largest < np.sqrt(limits.tiny) * 1e8:
         raise ValueError(
             f"The squares of the dissimilarities in X overflow or vanish in {matrix.dtype}: the "
-            f"largest dissimilarity is {largest:.1e}. Divide all of them by a typical one."
+            f"largest dissimilarity is {largest:.1e}. Divide all dissimilarities by a typical "
+            "value."
         )
     if not square:
         return
@@ -287,54 +314,3 @@ def check_diagonal(diag: Any, n_rows: int) -> Floats:
             "with itself."
         )
     return values
-
-
-def check_known(known: NDArray[np.bool_]) -> None:
-    """Rows of a precomputed kernel without `diag` must be training rows."""
-    if not known.all():
-        raise ValueError(
-            f"Row {int(np.flatnonzero(~known)[0])} of X is new, and the kernel of a row "
-            "with itself differs among the training rows. Pass diag, the kernel of each "
-            "row of X with itself, to predict, predict_memberships, score, "
-            "predict_typicality, score_samples or decision_function."
-        )
-
-
-def check_no_diagonal(diag: Any) -> None:
-    """`diag` has a meaning for precomputed kernels only."""
-    if diag is not None:
-        raise ValueError("diag is used only with kernel='precomputed': leave it out.")
-
-
-def check_extents(extent: Doubles, box: float, dtype: np.dtype[Any]) -> None:
-    """Features must not be so narrow that stretching them to the box overflows."""
-    narrow = (extent > 0) & (extent < box * _NARROWEST / float(np.finfo(dtype).max))
-    if narrow.any():
-        feature = int(narrow.argmax())
-        raise ValueError(
-            f"Feature {feature} of X has a range of only {extent[feature]:.3g}, too small "
-            f"to be scaled to a box of {box:g} in {dtype}. Drop the feature, or pass X in "
-            "other units."
-        )
-
-
-def check_on_sphere(rows: Floats, metric: str) -> None:
-    """Rows that have a direction, or are places on the globe."""
-    if metric == "cosine":
-        if not rows.any(axis=1).all():
-            row = int(np.flatnonzero(~rows.any(axis=1))[0])
-            raise ValueError(
-                f"Row {row} of X is all zeros and has no direction, which metric='cosine' needs. "
-                "Drop such rows, or use metric='euclidean'."
-            )
-        return
-    if rows.shape[1] != 2:
-        raise ValueError(
-            f"metric='haversine' needs two columns, latitude and longitude, but X has "
-            f"{rows.shape[1]}."
-        )
-    if np.abs(rows[:, 0]).max() > np.pi / 2 or np.abs(rows[:, 1]).max() > 2 * np.pi:
-        raise ValueError(
-            "metric='haversine' needs latitude and longitude in radians, and X has larger values. "
-            "Convert degrees with numpy.radians(X); latitude is the first column."
-        )

@@ -9,19 +9,19 @@ from typicality.geometry.typical_rows import TypicalRows, reason_text, telling_f
 
 
 class Reasons(NamedTuple):
-    """In which features rows are unusual, and by how much.
+    """The features in which rows are unusual, and by how much; the result of `explain`.
 
     Parameters
     ----------
     features : list of str
         The names of the features.
     values : array of shape (n_samples, n_features)
-        The rows.
+        The values of the rows.
     expected : array of shape (n_samples, n_features)
-        The mean of the nearest typical rows.
+        The mean of the nearest typical rows, for each row.
     deviations : array of shape (n_samples, n_features)
-        Values minus what was expected, in units of the spread of the feature (IQR / 1.349): a
-        robust z-score.
+        Robust z-scores: values minus expected values, divided by the spread of the feature (IQR /
+        1.349).
 
     Examples
     --------
@@ -43,20 +43,20 @@ class Reasons(NamedTuple):
     deviations: Doubles
 
     def words(self, at_most: int = 3) -> list[str]:
-        """For each row the most unusual features with values and deviations, as text.
+        """The most unusual features of each row, with values and deviations, as text.
 
-        Deviations below half a spread are left out; so is a feature whose deviation is less than
-        half of the largest one.
+        Features with a deviation below 0.5, or below half of the largest deviation of the row, are
+        left out.
 
         Parameters
         ----------
         at_most : int, default=3
-            How many features are named for a row.
+            The largest number of features per row.
 
         Returns
         -------
         words : list of str
-            Empty for rows that are unusual in no single feature.
+            One text per row. It is empty if the row is unusual in no single feature.
         """
         return [
             "; ".join(

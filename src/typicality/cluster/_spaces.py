@@ -181,8 +181,12 @@ def open_space(
     check_algorithm(sums.algorithm, kernel, explicit=explicit)
     if isinstance(rows, Rows) and not (explicit and has_input_space(kernel)):
         return _open_blocks(kernel, sigma, rows, novelty=novelty, sums=sums)
-    if is_sparse(rows):
-        check_sparse_kernel(kernel)
+    if is_sparse(rows) and not takes_sparse(kernel):
+        raise TypeError(
+            f"X is a sparse matrix, and kernel={kernel!r} takes arrays only. Use one of "
+            f"{', '.join(map(repr, _SPARSE_KERNELS))}, or reduce the features first, e.g. with "
+            "sklearn.decomposition.TruncatedSVD."
+        )
     if is_pairwise(kernel):
         warn_about_unused_sigma(sigma, kernel)
         return _open_pairs(kernel, rows, sample_weight)
@@ -207,7 +211,7 @@ def open_space(
         if trim:
             low, high = typical_range(input_space.rows)
         reader = Box.of(low, high, coordinates.origin, box)
-        moved = input_space.rows.moved(lambda X: reader.read(X, None))
+        moved = input_space.rows.moved(reader.read)
         boxed = InputSpace(moved)
         return OpenSpace(boxed, reader, built, boxed.features)
     if explicit and isinstance(built, Linear):
@@ -325,7 +329,7 @@ def _open_paths(
 ) -> OpenSpace:
     taking_part = np.ones(len(rows), bool) if sample_weight is None else sample_weight > 0
     reader = Paths(coordinates, MinimaxPaths.of(rows[taking_part]), taking_part)
-    paths = reader.read(rows, None)
+    paths = reader.read(rows)
     columns, sqdist = PrecomputedSqdist.of(paths, positive_semidefinite=True, order=1)
     space = KernelSpace(columns, sqdist, sample_weight)
     return OpenSpace(space, reader, "connectivity", features)
@@ -340,16 +344,6 @@ def check_kernel(kernel: Any) -> None:
         raise ValueError(
             f"kernel is the class {kernel.__name__}: pass an object, e.g. {kernel.__name__}(1.0), "
             "or a name."
-        )
-
-
-def check_sparse_kernel(kernel: Any) -> None:
-    """A kernel that would make sparse rows dense."""
-    if not takes_sparse(kernel):
-        raise TypeError(
-            f"X is a sparse matrix, and kernel={kernel!r} takes arrays only. Use one of "
-            f"{', '.join(map(repr, _SPARSE_KERNELS))}, or reduce the features first, e.g. with "
-            "sklearn.decomposition.TruncatedSVD."
         )
 
 
@@ -380,7 +374,8 @@ def check_compressible(kernel: Any, rtol: Any, reader: Reader) -> None:
         )
     if isinstance(kernel, Linear):
         raise ValueError(
-            "A model in the input space is small already: it keeps prototypes, and no rows."
+            "A model in the input space cannot be made smaller: it has prototypes, but no "
+            "training rows. Use it as it is."
         )
     if isinstance(reader, SparseCoordinates):
         raise ValueError(

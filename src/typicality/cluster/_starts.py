@@ -90,10 +90,6 @@ class Starts:
         warn(f"{found}: only {n_distinct} cluster(s) are found. {remedy}", ConvergenceWarning)
         return n_distinct
 
-    def fit_in(self, space: Geometry[Any]) -> bool:
-        """Whether the space has as many distinct rows as there are clusters."""
-        return space.n_distinct_rows >= self.n_clusters
-
     def draw(
         self, opened: OpenSpace, rule: MembershipRule, *, within: Geometry[Any] | None = None
     ) -> list[Any]:
@@ -121,7 +117,7 @@ class Starts:
             self.n_clusters,
             self._rows.shape[1],
         ):
-            return space.at(opened.reader.read(array, None))
+            return space.at(opened.reader.read(array))
         # Only the ratios within a column matter; weights of tiny memberships would vanish.
         return space.prototypes(rule.weights(array / array.max(axis=0)))
 
@@ -170,7 +166,7 @@ def check_distinct_points(points: Floats, source: str) -> None:
     if len(np.unique(points, axis=0)) < len(points):
         raise ValueError(
             f"{source} has identical prototypes, which would stay identical in all "
-            "iterations. Give every cluster a different start."
+            "iterations. Pass a different prototype for each cluster."
         )
 
 

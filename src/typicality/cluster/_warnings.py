@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from typicality._typing import Doubles, Floats, Places
-from typicality.cluster._labels import PrototypeLabels
+from typicality.cluster._labels import Clustering, PrototypeLabels
 from typicality.cluster._readers import SparseCoordinates
 from typicality.exceptions import (
     BandwidthWarning,
@@ -23,7 +23,7 @@ from typicality.exceptions import (
     warn,
 )
 from typicality.geometry import KERNEL_SPACES, Geometry
-from typicality.geometry.base import Outcome, Tally
+from typicality.geometry.base import Tally
 from typicality.geometry.checks import differ
 from typicality.kernels import Linear, LocalGaussian, Stationary
 from typicality.metrics.discoveries import penalty
@@ -309,7 +309,7 @@ def warn_about_lonely_row(
         row = heaviest if row_of is None else row_of[heaviest]
         warn(
             f"The spread eta is degenerate: row {row} alone has {weight:.0%} of the weight, "
-            "and typicalities only measure how close a row is to that one. Increase gamma, "
+            "and typicalities only measure how close a row is to this row. Increase gamma, "
             "or use a wider kernel.",
             DegenerateSpreadWarning,
         )
@@ -343,7 +343,7 @@ def warn_about_prototype_labels(
     labels: PrototypeLabels,
     *,
     advice: str = "",
-    about_empty: str = "Use fewer clusters, or more starts (n_init).",
+    about_empty: str = "Use fewer clusters, or more runs (n_init).",
 ) -> None:
     """Coincident and empty clusters."""
     n_prototypes = len(labels.order)
@@ -357,16 +357,15 @@ def warn_about_prototype_labels(
     n_empty = n_groups - labels.n_clusters
     if n_empty:
         warn(
-            f"No row of positive weight prefers {n_empty} of the {n_prototypes} prototypes; "
+            f"{n_empty} of the {n_prototypes} prototypes have no row (of positive weight); "
             f"these come last and are not counted in n_clusters_. {about_empty}",
             EmptyClustersWarning,
         )
 
 
-def warn_about_far_clusters(
-    space: Geometry[Any], state: ClusterState[Any], labels: PrototypeLabels, outcome: Outcome
-) -> None:
+def warn_about_far_clusters(found: Clustering) -> None:
     """Clusters that hold far rows only, while true clusters share a label."""
+    space, state, labels, outcome = found
     if space.typical is space:
         return
     of_prototype = labels.prototype_labels
@@ -426,23 +425,17 @@ def warn_about_collapse(n_clusters: int, *, advice: str, stage: str = "") -> Non
 
 
 def warn_about_partition(
-    space: Geometry[Any],
-    state: ClusterState[Any],
-    labels: PrototypeLabels,
-    outcome: Outcome,
-    *,
-    kernel: Any,
-    if_collapsed: Callable[[], str],
-    if_coincident: str,
+    found: Clustering, *, kernel: Any, if_collapsed: Callable[[], str], if_coincident: str
 ) -> None:
     """Warn of memberships that sum to one: the kernel, far rows, and clusters that are alike."""
-    if warn_about_kernel(space, state.prototypes, kernel):
+    prototypes = found.state.prototypes
+    if warn_about_kernel(found.space, prototypes, kernel):
         return
-    warn_about_far_clusters(space, state, labels, outcome)
-    if memberships_collapsed(space, state):
-        warn_about_collapse(state.prototypes.n_clusters, advice=if_collapsed())
+    warn_about_far_clusters(found)
+    if memberships_collapsed(found.space, found.state):
+        warn_about_collapse(prototypes.n_clusters, advice=if_collapsed())
     else:
-        warn_about_prototype_labels(labels, advice=if_coincident)
+        warn_about_prototype_labels(found.labels, advice=if_coincident)
 
 
 def largest_fuzzifier(space: Geometry[Any]) -> float:
@@ -468,12 +461,10 @@ def fuzzy_collapse_advice(m: float, space: Geometry[Any]) -> str:
     better = 1 + (largest - 1) / 2
     if not isinstance(space, KERNEL_SPACES):
         return (
-            f"m={m:g} is too fuzzy for so many dimensions: for every m above {largest:.2f} "
-            f"prototypes near the centre of these data collapse onto it. Try m={better:.3g}."
+            f"m={m:g} is too fuzzy for so many dimensions: if m is above {largest:.2f}, prototypes "
+            f"near the mean of the data collapse onto it. Try m={better:.3g}."
         )
-    found = (
-        f"for every m above {largest:.3g} prototypes near the centre of the space collapse onto it"
-    )
+    found = f"if m is above {largest:.3g}, prototypes near the mean in its space collapse onto it"
     if largest < _NARROW_FUZZIFIER:
         return f"The kernel is too narrow for m={m:g}: {found}. Try a larger sigma."
     return f"m={m:g} is too fuzzy for this kernel: {found}. Try m={better:.3g}, or a wider sigma."
@@ -483,10 +474,10 @@ def entropic_collapse_advice(lam: float, space: Geometry[Any]) -> str:
     """A better lam; the bound is 1 / (2 mu), mu the largest eigenvalue of the covariance."""
     moment = space.largest_moment(normalised=False)
     if 2 * moment * lam >= 1:
-        return "Use fewer clusters, init='annealing', more starts (n_init), or a larger lam."
+        return "Use fewer clusters, init='annealing', more runs (n_init), or a larger lam."
     smallest = 1 / (2 * moment) if moment > 0 else np.inf
     return (
-        f"lam={lam:.3g} is too small: for every lam below {smallest:.3g} prototypes "
-        f"near the centre of these data collapse onto it. Try lam={4 * smallest:.3g}, "
+        f"lam={lam:.3g} is too small: if lam is below {smallest:.3g}, prototypes "
+        f"near the mean of the data collapse onto it. Try lam={4 * smallest:.3g}, "
         "or lam='auto'."
     )

@@ -3,34 +3,32 @@
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._compat import Interval, StrOptions, fit_context
+from typicality._compat import Interval, StrOptions
 from typicality._progress import part
 from typicality._quantiles import unit_of_weight
 from typicality._tensors import array_of, tensor_of
 from typicality._typing import Doubles, Floats, Index, Labels, Places
-from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._cut_by_blocks import check_has_rows, learn_cut_of_sample
-from typicality.cluster._cut_parameters import check_cut_parameters, is_word, plain_cut
-from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
-from typicality.cluster._density import (
-    begin_density,
-    density_attributes,
-    solve_one_cluster,
-    warn_about_density,
+from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._cut import (
+    check_cut_parameters,
+    is_word,
+    learn_cut_of_sample,
+    medoids_of,
+    plain_cut,
+    warn_about_choice,
+    warn_about_cut,
 )
+from typicality.cluster._density import begin_density, solve_one_cluster, warn_about_density
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
-from typicality.cluster._medoids import medoids_of
 from typicality.cluster._readers import Dissimilarities, Sphere, check_dissimilarities
 from typicality.cluster._spaces import ALL_KERNELS, SumOptions, open_space
-from typicality.cluster._transform import SoftFeatures
 from typicality.cluster._warnings import (
     warn_about_features,
     warn_about_lonely_row,
@@ -51,141 +49,141 @@ from typicality.rows import DistinctRows, Rows, content_hash
 from typicality.solve.picard import Status
 
 
-class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, KernelEstimator):
+class AlphaCutClustering(ClusterMixin, KernelEstimator):
     r"""Clusters of any shape and number: connected regions of high typicality.
 
-    One possibilistic cluster in the space of a kernel models the density of all rows; back in the
-    input space its typicality u is a landscape. The alpha-cut keeps what is above a level,
+    The density of all rows is modelled by the typicality u of one possibilistic cluster in the
+    space of a kernel, as in :class:`OneClusterPCM`. The alpha-cut is the region above a level,
 
     .. math:: A_\alpha = \{ x : u(x) > \alpha \},
 
-    and two rows have the same label when a path inside it joins them. `tree_` holds the clusters
-    for every alpha, and `labels_at` gives them without a new fit.
+    and two rows have the same label if a path inside this region connects them. `tree_` has the
+    clusters for every alpha, and `labels_at` returns them without a new fit.
 
-    By default nothing has to be chosen. The width of the kernel follows the density of the rows
-    (:class:`typicality.kernels.LocalGaussian`). Trees at scales from 6 to 720 neighbours vote on
-    the clusters. One cluster is the answer where no scale sees a valley that chance does not make:
-    `evidence_` is below 1 then. ``at_least=2`` returns the best split all the same.
+    By default, no parameter has to be chosen. The width of the kernel follows the density of the
+    rows (:class:`typicality.kernels.LocalGaussian`). Trees for widths of 6 to 720 neighbours
+    (*scales*) are computed, and the clusters on which they agree best are chosen. If no tree has a
+    valley between groups that is deeper than chance produces, the result is one cluster, and
+    `evidence_` is below 1. ``at_least=2`` returns the best split even then.
 
-    The automatic choice costs O(n log n) for the neighbours of up to 50,000 distinct rows (20,000
-    with more than three features), and O(n k) for a scale of k neighbours with n k at most
-    900,000. With more rows, samples choose, and each other row goes with its nearest row in the
-    sample; its typicality is a sum over up to 1,441 rows. With a `sigma`, sums of kernel values are
-    over the rows within a few bandwidths, by Fourier series, or over all rows.
+    The automatic choice takes O(n log n) time for the neighbours, and O(n k) for a scale of k
+    neighbours. It uses at most 50,000 distinct rows (20,000 with more than three features), and n k
+    is at most 900,000. If there are more rows, samples are used, and each other row gets the label
+    of its nearest row in the sample.
 
     Implements :cite:`filippone2007`, eq. (17) and section 4; :cite:`filippone2010`, section IV-D.
-    Differs from the papers: edges of a graph of neighbours instead of all pairs
-    (``labelling="complete"`` is the papers' rule); the whole tree instead of one cut; the
-    automatic choice is original to typicality, see docs/theory.
+    Differs from the papers: neighbours are connected instead of all pairs of rows
+    (``labelling="complete"`` is the rule of the papers), and the whole tree is computed instead of
+    one cut. The automatic choice is original to typicality, see docs/theory.
 
     Parameters
     ----------
     kernel : str or Stationary, default="auto"
-        "local" is the kernel whose width follows the density. The others have one width, `sigma`:
+        "local" has a width that follows the density. The other kernels have one width, `sigma`:
         "gaussian" (or "rbf"), "laplacian", "cauchy", an object of such a kernel, or
-        :class:`typicality.kernels.Mixed` for numbers and categories.
-        "auto" is "local" if `sigma`, `alpha`, `rejection_rate` and `labelling` are left at their
-        defaults and `weights` is not "typicality", else "gaussian".
+        :class:`typicality.kernels.Mixed` for numbers and categories. "auto" is "gaussian" if
+        `sigma`, `alpha`, `rejection_rate` or `labelling` is set or ``weights="typicality"``, else
+        "local".
     sigma : float or str, default="auto"
-        The width of a kernel of one width, or a rule for it (:mod:`typicality.bandwidth`): "auto"
-        is 0.7 times the median distance to the tenth neighbour.
+        The width of a kernel of one width, or a rule that computes it
+        (:mod:`typicality.bandwidth`). "auto" is 0.7 times the median distance to the tenth
+        neighbour.
     gamma : float, default=1.0
-        The multiplier of the spread eta.
+        The factor of the spread eta, as in :class:`OneClusterPCM`.
     weights : {"auto", "typicality", "uniform"}, default="auto"
-        "typicality" iterates the weights of one-cluster PCM, with a kernel of one width; "uniform"
-        gives all rows the same pull, as the local kernel does.
+        The influence of the rows on the density. "uniform" is the same for all rows. "typicality"
+        needs a kernel of one width. "auto" is "uniform" for the local kernel, else "typicality".
     alpha : float in [0, 1), "valley" or "auto", default="auto"
-        The level of the cut, a typicality; that of empty space is not zero, so small levels cut
-        nothing. "valley" takes the most persistent valley of the density of typicalities, which
-        separates dense regions from noise around them. "auto" selects clusters from the whole tree,
-        each with a level of its own.
+        The level of the cut, a typicality. The typicality of empty space is above zero, so very
+        small levels remove nothing. "valley" chooses a level that separates dense regions from the
+        noise around them: the most persistent valley in the density of the typicalities. "auto"
+        selects clusters from the whole tree, each with its own level.
     rejection_rate : float in [0, 1), optional
-        Cut so that this share of the training rows is below. Instead of `alpha`.
+        The fraction of training rows below the cut. Use it instead of `alpha`.
     at_least : int, default=1
-        The fewest clusters the automatic choice returns. 2 gives the best split to those who know
-        that there is one.
+        The smallest number of clusters of the automatic choice. Use 2 to force a split.
     metric : {"euclidean", "cosine", "haversine", "precomputed"}, default="euclidean"
-        The distance of rows. "cosine" compares their directions; "haversine" takes latitude and
-        longitude in radians; "precomputed" takes a matrix of distances, where the height of an edge
-        follows from the distances of its ends by Stewart's theorem.
+        The distance of rows. "cosine" compares their directions. "haversine" takes latitude and
+        longitude in radians. "precomputed" takes a matrix of distances.
     labelling : {"neighbours", "complete"}, default="neighbours"
-        Which pairs of rows are tried with a kernel of one width: neighbours, in steps of half a
-        bandwidth; or all pairs, at 20 points, as in the papers. The latter costs O(n^2) segments.
+        The pairs of rows between which the density is evaluated, with a kernel of one width.
+        "neighbours": pairs of neighbours, in steps of half a bandwidth. "complete": all pairs, at
+        20 points each, as in the papers; this takes O(n^2) pairs.
     n_neighbors : int, default=30
-        The number of neighbours that are tried with a kernel of one width.
+        The number of neighbours of each row for ``labelling="neighbours"``.
     min_cluster_size : int, default=1
-        Clusters with fewer rows are not found, or labelled -1 at a given level. The automatic
-        choice finds none of fewer than five rows unless `at_least` asks for it.
+        The smallest number of rows of a cluster; smaller ones are labelled -1. The automatic choice
+        finds no cluster of fewer than five rows unless `at_least` requires it.
     assign : {"auto", "core", "typical", "all"}, default="auto"
-        Which rows get a label. "core": those above the level of their cluster. "all": every row.
-        "typical": rows that are dense enough beside their cluster, see docs/theory; background
-        noise stays at -1. "auto" is "typical" for the automatic choice and "core" for a given
-        level or width.
+        Which rows get a label. "core": rows above the level of their cluster. "all": every row.
+        "typical": rows that are dense enough compared with their cluster (see docs/theory), so that
+        background noise has the label -1. "auto" is "typical" for the automatic choice, and "core"
+        for a given level or width.
     criterion : {"weights", "memberships"}, default="weights"
-        What `tol` is compared with: the sum of the changes of the weights, or, as in the papers,
-        of the typicalities (with ``tol=0.01``). For ``weights="typicality"``.
+        The quantity that is compared with `tol`: the sum of the absolute changes of the weights, or
+        of the typicalities. The papers use "memberships", with ``tol=0.01``.
     max_iter : int, default=1000
-        The most iterations.
+        The largest number of iterations, for ``weights="typicality"``.
     tol : float, default=1e-5
-        Stop when the criterion falls below. 0 runs to `max_iter`.
+        Stop when the criterion falls below this value. With 0, `max_iter` iterations are run.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How sums of values of a kernel of one width are computed; `plan_` says which way "auto"
-        took, and why. All keep `rtol`; with "dense" the iterations are exact.
+        How kernel sums are computed, with a kernel of one width. "auto" chooses the fastest method;
+        `plan_` names it. All methods keep the error bound `rtol`; "dense" is exact.
     rtol : float, default=1e-6
-        How far those sums may be off, relative to the height of a row that stands alone (at least
-        1e-12 of the total weight); a tenth of `tol` at the most. 0 for exact sums.
+        The largest error of these sums, relative to the height of a row without neighbours, and at
+        most `tol` / 10. 0 makes all sums exact.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,), int32
-        The cluster of each row, contiguous from 0; -1 for rows in no cluster. Numbers follow the
-        sizes of clusters, the largest first, before noise is set aside.
+        The cluster of each row: 0, 1, 2, ..., from the largest to the smallest (before unassigned
+        rows are removed); -1 for rows in no cluster.
     n_clusters_ : int
         The number of clusters.
     evidence_ : float or None
-        How far the clearest valley between two groups exceeds what chance makes of one cluster: 1
-        or more means more than one cluster. None with a kernel of one width.
+        The depth of the clearest valley between two groups, relative to the depth that chance
+        produces in one cluster. From 1 on, there is more than one. None with a kernel of one width.
     agreement_ : float or None
-        How far the scales agree on the clusters: the mean adjusted Rand index of the chosen
-        partition with those of all scales; 1 where no scale sees more than one cluster.
+        The mean adjusted Rand index of the chosen clusters with those of all scales. It is 1 if no
+        scale has more than one cluster, and None with a kernel of one width.
     memberships_ : array of shape (n_samples, n_clusters)
-        How well each row is connected to each cluster, see `predict_memberships`.
+        The membership of each row in each cluster, see `predict_memberships`.
     medoid_indices_ : array of shape (n_clusters,)
-        The row of each cluster with the least sum of distances to the others.
+        The row of each cluster with the smallest sum of distances to the other rows.
     medoids_ : array of shape (n_clusters, n_features)
-        These rows.
+        The rows at `medoid_indices_`.
     alpha_ : float or array of shape (n_clusters,)
-        The level of the cut; with ``alpha="auto"`` one for each cluster.
+        The level of the cut. With ``alpha="auto"``, one level per cluster.
     tree_ : AlphaTree
-        The clusters at every alpha, at the scale that was chosen.
+        The clusters at every alpha, at the chosen scale.
     typicality_ : array of shape (n_samples,)
         The typicality of the training rows, in [0, 1].
     weights_ : array of shape (n_samples,)
-        The weights of the training rows in the mean; they sum to one.
+        The weights of the training rows in the density. They sum to one.
     eta_ : float
-        The spread, a squared distance in the space of the kernel.
+        The spread, as a squared distance in the space of the kernel.
     n_iter_ : int
         The number of iterations.
     status_ : str
-        "converged", "max_iter", or "stopped" by a callback.
+        Why the iterations ended: "converged", "max_iter", or "stopped" by a callback.
     objective_path_ : array of shape (n_iter,)
         The objective before each iteration.
     kernel_ : Kernel
         The kernel that was used.
     sigma_ : float
-        Its width; the median width of a local kernel.
+        The width of the kernel; for a local kernel, its median width.
     plan_ : Plan
-        How sums of kernel values were computed.
+        How sums of kernel values were computed, and why.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
-        Their names, where X had some.
+        The names of the features, if X has names.
 
     See Also
     --------
-    AutoClustering : Chooses between this and a mixture, for tables with many columns.
-    OneClusterPCM : The same model of the density, as a detector with a calibrated threshold.
-    sklearn.cluster.HDBSCAN : The tree of a density by nearest neighbours.
+    AutoClustering : Chooses between this method and a mixture, for tables with many columns.
+    OneClusterPCM : The same model of the density, for outlier detection.
+    sklearn.cluster.HDBSCAN : A tree of clusters, with a density from nearest neighbours.
 
     Examples
     --------
@@ -273,68 +271,44 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         self.algorithm = algorithm
         self.rtol = rtol
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Model the density of the rows, and find its clusters at every level.
-
-        Parameters
-        ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows to cluster; with ``metric="precomputed"`` the square matrix of distances.
-        y : ignored
-            Present for consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight k counts as k copies of the row; 0 leaves a row out of everything but its label.
-            Weights below one on average count in units of their mean.
-
-        Returns
-        -------
-        self
-        """
-        check_cut_parameters(self)
-        return self._fit(X, sample_weight)
-
     @like_rows
     @by_blocks
     def predict(self, X: ArrayLike) -> Labels:
-        """The cluster each row would join; -1 for rows below the cut.
+        """The cluster of each row; -1 for rows that are not dense enough for `assign`.
 
-        A row has the label of the training row that it joins: the nearest one, or, with a kernel of
-        one width, the one of its nearest with the highest way to it. It gets -1 where it is not
-        dense enough for `assign`.
+        A row gets the label of the nearest training row. With a kernel of one width, it gets the
+        label of that nearby training row to which the density on the way is highest.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones: `fit(X).predict(X)` is `fit_predict(X)`.
+            New rows or training rows; `fit(X).predict(X)` equals `fit_predict(X)`.
 
         Returns
         -------
         labels : array of shape (n_samples,), int32
         """
         rows = self._read(X)
-        labels: Labels = self._regions.labels_of(rows, self._cut, assign=self._assign)
-        return labels
+        return self._regions.labels_of(rows, self._cut, assign=self._assign)
 
     @like_rows
     @by_blocks
     def predict_memberships(self, X: ArrayLike) -> Floats:
-        r"""How well each row is connected to each cluster, from 0 to 1.
+        r"""The membership of each row in each cluster: how well they are connected, from 0 to 1.
 
-        .. math:: u_{hk} = \frac{1}{s_{\max}} \max_{\text{ways from } x_h \text{ to } k}
-            \; \min_{x \text{ on the way}} s(x)
+        .. math:: u_{hk} = \frac{1}{s_{\max}} \max_{\text{paths from } x_h \text{ to } k}
+            \; \min_{x \text{ on the path}} s(x)
 
-        The best way to a cluster leads to its peak and stays as high as it can; the lowest place
-        on it counts, in units of the highest peak. A row at a peak has the membership of its
-        height there; a row between two clusters has equal memberships in both. The memberships of
-        a row do not sum to one. Its label has the largest one, but other clusters may tie.
+        Here s is the density up to a factor, and a path ends at the peak of cluster k. A row
+        between two clusters has equal memberships in both. The memberships of a row do not sum to
+        one. Its label has the largest membership, but other clusters can have the same value.
 
-        Original to typicality, see docs/theory. Costs O(n) for each cluster.
+        Original to typicality, see docs/theory. Costs O(n) per cluster.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones.
+            New rows or training rows.
 
         Returns
         -------
@@ -347,14 +321,14 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
     @like_rows
     @by_blocks
     def predict_typicality(self, X: ArrayLike) -> Floats:
-        """The typicality of each row, by the formula of the paper.
+        """The typicality of each row, in [0, 1].
 
-        Implements :cite:`filippone2010`, eq. (28). A training row takes part in its own typicality.
+        Implements :cite:`filippone2010`, eq. (28). For a training row, it includes the row itself.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones.
+            New rows or training rows.
 
         Returns
         -------
@@ -366,24 +340,21 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         return typicality.astype(self.medoids_.dtype, copy=False)
 
     def _soft_features(self, X: ArrayLike) -> Floats:
-        memberships: Floats = self.predict_memberships(X)
-        return memberships
+        return self.predict_memberships(X)
 
     def _soft_names(self) -> list[str]:
         return [f"membership_{k}" for k in range(self.n_clusters_)]
 
     def _labels_and_typicality(self, X: ArrayLike) -> tuple[Labels, Floats]:
         """`predict` and `predict_typicality` from one pass, the same to the last bit."""
-        labels, typicality = self._regions.labels_and_typicality(
-            self._read(X), self._cut, assign=self._assign
-        )
+        rows, cut, assign = self._read(X), self._cut, self._assign
+        labels, typicality = self._regions.labels_and_typicality(rows, cut, assign=assign)
         return labels, typicality.astype(self.medoids_.dtype, copy=False)
 
     def labels_at(self, alpha: float) -> Labels:
-        """The cluster of each training row when the typicality is cut at alpha; no new fit.
+        """The cluster of each training row at another level alpha, without a new fit.
 
-        Small components and rows below the cut are treated as `min_cluster_size` and `assign` say.
-        Costs O(n log n).
+        `min_cluster_size` and `assign` are applied as in `fit`. Costs O(n log n).
 
         Parameters
         ----------
@@ -395,7 +366,11 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         labels : array of shape (n_samples,), int32
         """
         check_is_fitted(self)
-        check_has_rows(self)
+        if not hasattr(self, "weights_"):  # those of the rows of the tree
+            raise ValueError(
+                "labels_at cannot label rows that were read block by block: the model keeps "
+                "only a sample of them. Fit with alpha at the level you want, or use predict."
+            )
         cut = self.tree_.cut_at(alpha, min_cluster_size=self._min_cluster_size)
         labels: Labels = self._regions.training_labels(cut, assign=self._assign)
         home = self._home
@@ -411,13 +386,14 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
     def _learn(
         self, rows: Any, weight: Floats | None, callbacks: FitCallbacks, fit: Any = None
     ) -> None:
+        check_cut_parameters(self)
         if isinstance(rows, Rows):
             learn_cut_of_sample(self, rows, callbacks)
             return
         rows = array_of(rows)  # trees are grown on the CPU
         copies = None if weight is None else weight.astype(np.float64) / unit_of_weight(weight)
         reader = self._metric_reader(rows)
-        points = rows if reader is None else reader.read(rows, None)
+        points = rows if reader is None else reader.read(rows)
         # Equal rows are one node: then weights and copies are the same thing, to the last bit.
         nodes = DistinctRows.of(points, copies, at_most=len(points))
         fit = fit or (self._fit_local if self._is_local else self._fit_one_width)
@@ -456,7 +432,12 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
 
         Returns a function of the weights that warns of what is suspicious.
         """
-        reader, given = self._local_reader(nodes), self.metric == "precomputed"
+        reader, given = None, self.metric == "precomputed"
+        if not given:
+            opened = open_space("linear", "auto", nodes.rows, nodes.weight)
+            reader = opened.reader
+            if self.metric == "euclidean" and len(nodes.rows) > 1:
+                warn_about_features(opened, self)
         trees, others = expected_seconds(len(nodes.rows), 1 if given else nodes.rows.shape[1])
         expected = Plan("local", 0, "trees of many scales", other_seconds=trees + others)
         callbacks.begin(0, lambda state: {}, expected)
@@ -514,15 +495,6 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
 
         return warn
 
-    def _local_reader(self, nodes: DistinctRows) -> Any:
-        """What reads rows for prediction; given distances need nothing."""
-        if self.metric == "precomputed":
-            return None
-        opened = open_space("linear", "auto", nodes.rows, nodes.weight)
-        if self.metric == "euclidean" and len(nodes.rows) > 1:
-            warn_about_features(opened, self)
-        return opened.reader
-
     def _fit_one_width(
         self, nodes: DistinctRows, rows: Floats, callbacks: FitCallbacks
     ) -> Callable[[Any], None]:
@@ -544,20 +516,20 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         if space.total_variance > 0:
             warn_about_features(opened, self)
         inside = replace(nodes, rows=space.X)
-        points = opened.reader.read(rows, None)
+        points = opened.reader.read(rows)
+        between = {"labelling": self.labelling, "n_neighbors": self.n_neighbors}
 
-        def attributes(state: State) -> dict[str, Any]:
-            last: Any = state
-            eta = float(last.rule.eta[0])
-            landscape = Landscape.of(last.prototypes, space.tolerance, eta=eta)
+        def attributes(state: Any) -> dict[str, Any]:
+            eta = float(state.rule.eta[0])
+            landscape = Landscape.of(state.prototypes, space.tolerance, eta=eta, **between)
             return self._for_prediction(opened.reader, landscape, inside, points)
 
         begin_density(space, callbacks, attributes)
         weights = "typicality" if self.weights == "auto" else self.weights
-        result = solve_one_cluster(self, space, weights, callbacks)
+        result = solve_one_cluster(self, space, callbacks, weights=weights)
         self._set(
             **attributes(result.state),
-            **density_attributes(opened, result, callbacks),
+            **self._record(opened, result, callbacks, 1),
             evidence_=None,
             agreement_=None,
         )
@@ -575,10 +547,9 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
     ) -> dict[str, Any]:
         """All that prediction needs."""
         search = RememberedNearest(landscape.rows, landscape.nearest.norm)
-        ways: dict[str, Any] = {"labelling": self.labelling, "n_neighbors": self.n_neighbors}
         heights = landscape.heights(nodes.rows)
-        edges = spanning_tree(landscape, heights, **ways, search=search)
-        regions = Regions.of(landscape, heights, edges, nodes, rows, **ways)
+        edges = spanning_tree(landscape, heights, search)
+        regions = Regions.of(landscape, heights, edges, nodes, rows)
         if self.alpha == "auto" and self.rejection_rate is None:
             size = self.min_cluster_size
             cut = select_clusters(landscape, regions.tree, min_cluster_size=size, search=search)

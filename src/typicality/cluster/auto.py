@@ -34,62 +34,63 @@ _DENSITY, _MIXTURE, _ROUND = "density", "a Gaussian mixture", "round groups"
 
 
 class AutoClustering(ClusterMixin, Estimator):
-    """Clusters without a parameter to set: the method and the number come from the rows.
+    """Automatic clustering: chooses the method and the number of clusters from the rows.
 
-    Three methods are asked:
+    It compares three methods:
 
     - *density* (:class:`AlphaCutClustering`): dense regions of any shape;
-    - *a Gaussian mixture* whose parts are joined where no valley of the density separates them: it
-      needs fewer rows than density where there are many columns;
-    - *round groups* (:class:`EntropyCMeans`): 2 to 12, chosen by the silhouette.
+    - *a Gaussian mixture*, whose components are joined if no valley of the density separates them:
+      with many columns, it needs fewer rows than density does;
+    - *round groups* (:class:`EntropyCMeans`): 2 to 12 clusters, chosen by the silhouette.
 
-    With fewer than four columns density decides. From four columns on the mixture does, and density
-    where the mixture sees one group. Where none of them sees two clusters there is one, and any
-    split would be a convention; ``at_least=2`` asks for it, and gets the best split by density with
-    fewer than four columns, else round groups. `explanation_` says in a sentence what was chosen,
-    why, and what the other methods would give.
+    With fewer than four columns, the result is that of density. With four or more columns, it is
+    that of the mixture; if the mixture finds one cluster, it is that of density. If they find only
+    one cluster, the result is one cluster. ``at_least=2`` forces a split: the best split by density
+    with fewer than four columns, else round groups. `explanation_` states what was chosen, why, and
+    what the other methods would give.
 
-    Columns are used in their own units, as everywhere in this library, so bring them to one scale
-    before, for example with :class:`typicality.preprocessing.ColumnScaler`; only the mixture does
-    not depend on units. There is no `sample_weight`: the mixture cannot weight rows.
+    Columns are used in their own units. So scale them first, for example with
+    :class:`typicality.preprocessing.ColumnScaler`; only the mixture does not depend on units. There
+    is no `sample_weight`, because the mixture does not support it.
 
-    Costs one fit of the method that is chosen on all rows, and the fits of the other methods on at
-    most 2,000 rows: a few seconds.
+    The chosen method is fitted on all rows. The other methods are fitted on at most 2,000 rows,
+    which takes a few seconds.
 
     Original to typicality, see docs/theory.
 
     Parameters
     ----------
     at_least : int, default=1
-        The least number of clusters. 2 forces a split where the data show one cluster.
+        The smallest number of clusters. 2 forces a split if the data show only one cluster.
     random_state : int, RandomState or None, default=None
-        The source of randomness of samples and starts.
+        The seed or generator for samples and initial values. Pass an int for reproducible results.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,), int32
-        The cluster of each row, contiguous from 0; -1 for rows that belong nowhere.
+        The cluster of each row: 0, 1, 2, ...; -1 for rows that belong to no cluster.
     n_clusters_ : int
         The number of clusters.
     memberships_ : array of shape (n_samples, n_clusters)
-        How far each row belongs to each cluster, in [0, 1], as `estimator_` defines it.
+        The memberships, in [0, 1], as `estimator_` defines them.
     estimator_ : AlphaCutClustering, EntropyCMeans or a joined mixture
-        The fitted method that was chosen.
+        The fitted estimator of the chosen method.
     explanation_ : str
         What was chosen, why, and what the other methods would give.
     agreement_ : float
-        How far the methods agree, at most 1: the mean adjusted Rand index of the answer to those of
-        the other methods (without round groups where the answer is one cluster, which they cannot
-        give), and to those at other scales or of other mixtures within the method that was chosen.
+        How much other results agree with the chosen one, at most 1. It is the mean adjusted Rand
+        index with the results of the other methods, and with those of the chosen method at other
+        scales or with other mixtures. If the result is one cluster, round groups are not included,
+        because they always have at least two clusters.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
-        Their names, where X had some.
+        The names of the features, if X has names.
 
     See Also
     --------
-    AlphaCutClustering : Density at every level, with a tree of clusters.
-    SequentialPCM : Round clusters, their number found one by one.
+    AlphaCutClustering : Clusters by density only, with a tree of clusters.
+    SequentialPCM : Round clusters, found one by one.
 
     Examples
     --------
@@ -140,12 +141,12 @@ class AutoClustering(ClusterMixin, Estimator):
 
     @like_rows
     def predict(self, X: ArrayLike) -> Labels:
-        """The cluster each row would join; -1 for rows that belong nowhere.
+        """The cluster of each row; -1 for rows that belong to no cluster.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones: `fit(X).predict(X)` is `fit_predict(X)`.
+            New rows or training rows; `fit(X).predict(X)` equals `fit_predict(X)`.
 
         Returns
         -------
@@ -157,18 +158,18 @@ class AutoClustering(ClusterMixin, Estimator):
 
     @like_rows
     def predict_memberships(self, X: ArrayLike) -> Floats:
-        """How far each row belongs to each cluster.
+        """The membership of each row in each cluster.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones.
+            New rows or training rows.
 
         Returns
         -------
         memberships : array of shape (n_samples, n_clusters)
-            In [0, 1]. Shares that sum to one for mixtures and round groups; for density the
-            typicality with which the row belongs to each cluster.
+            Values in [0, 1]. For mixtures and round groups, they sum to one. For density, see
+            :meth:`AlphaCutClustering.predict_memberships`.
         """
         self._check_columns(X)
         memberships: Floats = self.estimator_.predict_memberships(X)

@@ -9,19 +9,16 @@ import numpy as np
 
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Floats
-from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._labels import PrototypeLabels
+from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._labels import Clustering
 from typicality.cluster._prototypes import Found, PrototypeClusterer
-from typicality.cluster._spaces import SumOptions, open_space
 from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
 from typicality.cluster._warnings import (
     fuzzy_collapse_advice,
     largest_fuzzifier,
-    warn_about_features,
     warn_about_partition,
 )
 from typicality.geometry import KERNEL_SPACES, Geometry
-from typicality.geometry.base import Outcome
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 
@@ -36,9 +33,13 @@ class FuzzyCMeans(PrototypeClusterer):
         {\lVert x_h - v_j \rVert^2} \big)^{1/(m-1)} \Big]^{-1}, \qquad
         v_k = \frac{\sum_h \omega_h u_{hk}^m x_h}{\sum_h \omega_h u_{hk}^m}
 
-    An iteration is one sweep over the rows on all cores, O(n c d), and needs no (n, c) matrix. With
-    a kernel, mapped rows stand in place of rows, and an iteration is one product with the kernel
-    matrix: O(n^2 (d + c)) at the worst, O(n c) for a Gaussian and up to three features.
+    Here :math:`x_h` are the rows with their sample weights :math:`\omega_h`, :math:`v_k` are the
+    prototypes, and :math:`u_{hk}` is the membership of row h in cluster k.
+
+    An iteration takes O(n c d) time for n rows, c clusters and d features, on all cores, without an
+    (n, c) matrix. With a kernel, the rows are mapped into the space of the kernel, and an iteration
+    is one product with the kernel matrix. This takes at most O(n^2 (d + c)) time, and O(n c) for a
+    Gaussian kernel and up to three features.
 
     Implements :cite:`miyamoto2003`, eq. (1)-(3), with a kernel eq. (12)-(16); :cite:`bezdek1981`;
     :cite:`lecture20`, section 20.1, with its exponent corrected.
@@ -46,97 +47,110 @@ class FuzzyCMeans(PrototypeClusterer):
     Parameters
     ----------
     n_clusters : int, default=8
-        The number of clusters; fewer are found, with a warning, if there are fewer distinct rows.
+        The number of clusters. If there are fewer distinct rows, fewer clusters are found, with a
+        warning.
     m : float or "auto", default="auto"
-        The fuzzifier, above 1. Near 1 the clusters are hard, as in k-means. In many dimensions
-        values well below 2 are needed, or all prototypes collapse onto the mean of the data.
-        "auto" is the rule of :cite:`schwaemmle2010`, at most 2,
+        The fuzzifier, above 1. Values near 1 give hard clusters, as in k-means. Data with many
+        features need values well below 2; otherwise all prototypes collapse onto the mean of the
+        data. "auto" is the rule of :cite:`schwaemmle2010`, limited to at most 2,
 
         .. math:: m = 1 + \Big( \frac{1418}{n} + 22.05 \Big) d^{-2} +
             \Big( \frac{12.33}{n} + 0.243 \Big) d^{-0.0406 \ln n - 0.1134},
 
-        where n is the number of distinct rows of positive weight and d the number of features
-        that are not constant: 2 for up to four features, 1.33 for 1000 rows of ten. With a kernel,
-        d is the effective dimension of the mapped rows, and m is at most halfway from 1 to the
-        value above which prototypes fall onto the mean. See docs/theory.
+        where n is the number of distinct rows of positive weight, and d the number of features that
+        are not constant. This gives 2 for up to four features, and 1.33 for 1000 rows with ten
+        features. With a kernel, d is the effective dimension of the mapped rows. There is a value
+        of m above which all prototypes collapse; with a kernel, "auto" goes at most halfway from 1
+        to this value. See docs/theory.
     kernel : str, Kernel or callable, default="linear"
-        The space of the prototypes. "linear" is the input space; "gaussian" (or "rbf"),
-        "laplacian" and "cauchy" have a width `sigma`; "local" is a Gaussian whose width follows
-        the density, :class:`typicality.kernels.LocalGaussian` with a quarter of the rows as
-        neighbours (22 or more); "polynomial" (or "poly"), "cosine" and all other names of
-        :func:`sklearn.metrics.pairwise.pairwise_kernels`; a kernel object of
-        :mod:`typicality.kernels`; a function of two arrays of rows; "precomputed" and
-        "dissimilarities", where X is a square matrix of kernel values or of distances;
-        "connectivity", where two rows are close if a chain of short steps connects them.
+        The kernel. It defines the space in which the prototypes are means:
+
+        - "linear": the input space;
+        - "gaussian" (or "rbf"), "laplacian", "cauchy": kernels with the width `sigma`;
+        - "local": a Gaussian whose width follows the density
+          (:class:`typicality.kernels.LocalGaussian`, with a quarter of the rows as neighbours, at
+          least 22);
+        - "polynomial" (or "poly"), "cosine" and all other names of
+          :func:`sklearn.metrics.pairwise.pairwise_kernels`;
+        - an object of :mod:`typicality.kernels`, or a function that returns the kernel values of
+          two arrays of rows;
+        - "precomputed": X is a square matrix of kernel values;
+        - "dissimilarities": X is a square matrix of distances;
+        - "connectivity": two rows are close if a chain of short steps connects them.
     sigma : float or str, default="auto"
-        The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`): "auto", "median",
-        "knn", "scott", "silverman", "loo-likelihood".
+        The width of the kernel, or the name of a rule that computes it
+        (:mod:`typicality.bandwidth`): "auto", "median", "knn", "scott", "silverman" or
+        "loo-likelihood". Not used by kernels without a width.
     init : str, array-like or callable, default="k-means++"
-        The start: "k-means++", "k-means||", "max-min" or "random"; prototypes of shape (n_clusters,
-        n_features); memberships of shape (n_samples, n_clusters); or `init(X, n_clusters,
-        random_state)`, which returns prototypes. An array that fits both shapes is taken for
-        prototypes. With more than 131,072 distinct rows, "k-means||" makes passes over all of them,
-        and the others look at a sample.
+        The initial prototypes. The names "k-means++", "k-means||", "max-min" and "random" choose
+        them from the rows. An array of shape (n_clusters, n_features) gives prototypes; one of
+        shape (n_samples, n_clusters) gives memberships. If an array fits both shapes, it is used as
+        prototypes. A function `init(X, n_clusters, random_state)` returns prototypes. With more
+        than 131,072 distinct rows, "k-means||" reads all of them, and the other names use a sample.
     n_init : int, default=1
-        The number of starts with "k-means++", "k-means||", "random" or a callable; the lowest
-        objective is kept.
+        The number of runs from different initial prototypes, with "k-means++", "k-means||",
+        "random" or a function. The run with the lowest objective is kept.
     max_iter : int, default=1000
-        The most iterations from one start.
+        The largest number of iterations of one run.
     tol : float, default=1e-5
-        Stop when no prototype moves by more than this share of the root mean square distance of the
-        rows to their mean, far rows left out. 0 runs to `max_iter`.
+        Stop when no prototype moves by more than `tol` times the root mean square distance of the
+        rows to their mean (without rows far from all others). With 0, `max_iter` iterations are
+        run.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. All
-        keep `rtol`; "dense" is exact, and "blocked" but for single precision where `rtol` allows
-        it. :func:`typicality.operators.plan` tells beforehand.
+        How sums of kernel values are computed. "auto" chooses the method that is expected to be
+        fastest; `plan_` names it, with the reason. All methods keep the error bound `rtol`. "dense"
+        is exact. "blocked" is exact unless `rtol` allows single precision.
+        :func:`typicality.operators.plan` returns the choice before a fit.
     rtol : float, default=1e-6
-        How far those sums may be off, relative to the variance in the space of the kernel; a tenth
-        of `tol` at the most. With ``algorithm="auto"`` those of few rows are exact; 0 for
-        exact sums of any number of rows.
+        The largest error of these sums, relative to the variance in the space of the kernel. Values
+        above `tol` / 10 are lowered to `tol` / 10. With ``algorithm="auto"``, sums over few rows
+        (up to 2,048, or 5,120 with more than three features) are exact. 0 makes all sums exact.
     random_state : int, RandomState or None, default=None
-        The source of randomness of the start.
+        The seed or generator that draws the initial prototypes. Pass an int for reproducible
+        results.
     store_memberships : bool, default=True
-        False leaves `memberships_` out, to save memory; `predict_memberships` still works.
+        Whether to keep `memberships_`. False saves memory; `predict_memberships` still works.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,), int32
-        The cluster of largest membership; contiguous from 0.
+        For each row, the cluster with its largest membership: 0, 1, 2, ...
     memberships_ : array of shape (n_samples, n_clusters)
-        The memberships, one column for each prototype.
+        The memberships, one column per prototype.
     cluster_centers_ : array of shape (n_clusters, n_features)
-        The prototypes: first the one of each label, then any that share a label or have no row.
-        Only in the input space; elsewhere prototypes have no coordinates.
+        The prototypes. Prototype k has the label k. Prototypes that share a label with another one,
+        or that no row prefers, come last. Only in the input space, because prototypes in the space
+        of a kernel have no coordinates.
     prototype_labels_ : array of shape (n_clusters,), int32
-        The label of each prototype; 0, 1, 2, ... unless prototypes coincide.
+        The label of each prototype: 0, 1, 2, ... unless prototypes coincide.
     n_clusters_ : int
-        The number of labels in use.
+        The number of different labels.
     m_ : float
         The fuzzifier that was used.
     n_iter_ : int
         The number of iterations.
     status_ : str
-        "converged", "max_iter", or "stopped" by a callback.
+        Why the iterations ended: "converged", "max_iter", or "stopped" by a callback.
     objective_ : float
-        The objective at the result.
+        The objective at the end.
     objective_path_ : array of shape (n_iter,)
-        The objective before each iteration; it never rises.
+        The objective before each iteration. It never rises.
     kernel_ : Kernel or str
         The kernel that was used.
     sigma_ : float or None
-        Its width, where it has one.
+        The width of the kernel; None if it has no width.
     plan_ : Plan
-        How the iterations were computed.
+        How the iterations were computed, and why.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
-        Their names, where X had some.
+        The names of the features, if X has names.
 
     See Also
     --------
-    EntropyCMeans : Memberships by a softmax instead of a power.
-    PossibilisticCMeans : Memberships that need not sum to one, so that outliers get none.
-    sklearn.cluster.KMeans : The hard limit.
+    EntropyCMeans : Memberships are a softmax instead of a power of distances.
+    PossibilisticCMeans : Memberships need not sum to one, so outliers have memberships near zero.
+    sklearn.cluster.KMeans : Hard clusters, the limit for m near 1.
 
     Examples
     --------
@@ -193,29 +207,18 @@ class FuzzyCMeans(PrototypeClusterer):
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
         starts = Starts(self, rows, weight)
-        sums = SumOptions.of(self, starts.n_clusters)
-        opened = open_space(self.kernel, self.sigma, rows, weight, sums=sums)
+        opened = self._open(rows, weight, starts.n_clusters)
         rule = Fuzzy(fuzzifier(self.m, opened.space))
         drawn = starts.draw(opened, rule)
-        warn_about_features(opened, self)
-        callbacks.begin(
-            len(drawn),
-            lambda state: self._for_prediction(state, opened),
-            opened.space.plan(starts.n_clusters),
-        )
+        self._begin(callbacks, opened, starts.n_clusters, n_runs=len(drawn))
         return Found(opened, best_run(opened.space, drawn, [rule], callbacks), {})
 
-    def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
-    ) -> None:
-        advice = f"Try a smaller m (now {self.m_:.3g}), more starts (n_init), or fewer clusters."
+    def _warn(self, found: Clustering) -> None:
+        advice = f"Try a smaller m (now {self.m_:.3g}), more runs (n_init), or fewer clusters."
         warn_about_partition(
-            space,
-            state,
-            labels,
-            outcome,
+            found,
             kernel=self.kernel,
-            if_collapsed=lambda: fuzzy_collapse_advice(self.m_, space),
+            if_collapsed=lambda: fuzzy_collapse_advice(self.m_, found.space),
             if_coincident=advice,
         )
 

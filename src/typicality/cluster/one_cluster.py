@@ -7,17 +7,15 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._compat import Interval, StrOptions, fit_context
+from typicality._compat import Interval, StrOptions
 from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._density import (
     begin_density,
-    density_attributes,
     open_density,
     solve_one_cluster,
     warn_about_density,
@@ -28,7 +26,6 @@ from typicality.cluster._p_values import TIED, WithPValues, check_number_to_spli
 from typicality.cluster._readers import Coordinates, Stretched
 from typicality.cluster._reasons import Reasons, reasons_for
 from typicality.cluster._spaces import OpenSpace, check_compressible
-from typicality.cluster._transform import SoftFeatures
 from typicality.cluster._warnings import (
     warn_about_coarse_promise,
     warn_about_lonely_row,
@@ -36,12 +33,7 @@ from typicality.cluster._warnings import (
 )
 from typicality.geometry.calibration import Calibration, false_alarm_interval, split_copies
 from typicality.geometry.checks import check_rows
-from typicality.geometry.scores import (
-    CompressedScores,
-    FastLeaveOneOut,
-    LeaveOneOut,
-    leave_one_out,
-)
+from typicality.geometry.scores import CompressedScores, FastLeaveOneOut, LeaveOneOut, leave_one_out
 from typicality.geometry.typical_rows import TypicalRows, are_typical
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule
@@ -52,128 +44,141 @@ from typicality.rows import Rows
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
 
 
-class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValues, KernelEstimator):
-    r"""One-cluster PCM in a kernel-induced space: how typical is a row of the data as a whole.
+class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
+    r"""One-cluster possibilistic c-means: density and outliers, by the typicality of each row.
 
-    All rows are modelled by one possibilistic cluster in the space of the kernel,
+    The rows :math:`x_h`, with sample weights :math:`\omega_h`, are mapped into the space of a
+    kernel by :math:`\Phi`. There, all rows are modelled by one possibilistic cluster with mean v
+    and spread :math:`\eta`:
 
     .. math:: \min_{u, v} \sum_h \omega_h \Big( u_h \lVert \Phi(x_h) - v \rVert^2 +
         \eta (u_h \ln u_h - u_h) \Big), \qquad
         u_h = e^{-\lVert \Phi(x_h) - v \rVert^2 / \eta}, \qquad
         v = \frac{\sum_h \omega_h u_h \Phi(x_h)}{\sum_h \omega_h u_h}.
 
-    Back in the input space the typicality u is a model of the density: rows of low typicality are
-    outliers. With kernels of a distance the density may have any shape: it is a kernel density
-    estimate whose weights are the typicalities themselves, so outliers lose their pull when `gamma`
-    is small; at ``gamma=1`` it ranks rows almost as a plain one does (Spearman above .98). The
-    linear kernel, and dissimilarities, describe one round cluster.
+    The typicality u is a model of the density in the input space: rows of low typicality are
+    outliers. With kernels of a distance, such as the Gaussian, the density can have any shape. It
+    is a kernel density estimate in which each row is weighted by its typicality. With a small
+    `gamma`, outliers have little influence on this estimate. With ``gamma=1``, the ranks of rows
+    are almost those of an unweighted estimate (Spearman correlation above .98). The linear kernel
+    and dissimilarities describe one round cluster.
 
-    The threshold is calibrated by leave-one-out scores: a nominal rate of 1 % flags about 1 % of
-    new rows from the same source, which plain training scores do not achieve with narrow kernels.
+    The threshold is a quantile of leave-one-out scores. So ``contamination=0.01`` flags about 1 %
+    of new rows from the same source. A quantile of plain training scores does not achieve this with
+    narrow kernels.
 
-    An iteration costs one product with the kernel matrix, which is never formed when it is large.
-    For a Gaussian kernel and up to three features, and for kernels that are narrow beside the data,
-    that takes O(n) time and memory, and a prediction next to nothing for each row. At the worst it
-    takes O(n^2 d) time and O(n) memory, and a prediction O(n d) a row. `plan_` says which it was.
+    An iteration is one product with the kernel matrix; a large kernel matrix is never stored. This
+    takes at most O(n^2 d) time and O(n) memory, and a prediction at most O(n d) per row. It takes
+    only O(n) time for a Gaussian kernel with up to three features, and for kernels that are narrow
+    compared with the data. `plan_` states the method that was used.
 
     Implements :cite:`filippone2010`, table I, eq. (26)-(28); :cite:`filippone2007`, section 4.
-    Differs from the papers: weights by a softmax, distances that keep their digits for wide
-    kernels, a stop by the change of weights, thresholds calibrated by leave-one-out scores.
+    Differs from the papers: distances stay accurate for wide kernels, the iterations stop by the
+    change of weights, and the threshold comes from leave-one-out scores.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="gaussian"
-        The kernel. "gaussian" (or "rbf"), "laplacian" and "cauchy" have a width `sigma`; "local"
-        is a Gaussian whose width follows the density, :class:`typicality.kernels.LocalGaussian`
-        with a quarter of the rows as neighbours (22 or more);
-        "linear" models the data by one Gaussian; "polynomial" (or "poly"), "cosine" and all other
-        names of
-        :func:`sklearn.metrics.pairwise.pairwise_kernels`; a kernel object of
-        :mod:`typicality.kernels`; a function of two arrays of rows; "precomputed" and
-        "dissimilarities", where X is a square matrix of kernel values or of distances;
-        "connectivity", where two rows are close if a chain of short steps connects them.
+        The kernel, a similarity of two rows:
+
+        - "linear": models the data by one Gaussian;
+        - "gaussian" (or "rbf"), "laplacian", "cauchy": kernels with the width `sigma`;
+        - "local": a Gaussian whose width follows the density
+          (:class:`typicality.kernels.LocalGaussian`, with a quarter of the rows as neighbours, at
+          least 22);
+        - "polynomial" (or "poly"), "cosine" and all other names of
+          :func:`sklearn.metrics.pairwise.pairwise_kernels`;
+        - an object of :mod:`typicality.kernels`, or a function that returns the kernel values of
+          two arrays of rows;
+        - "precomputed": X is a square matrix of kernel values;
+        - "dissimilarities": X is a square matrix of distances;
+        - "connectivity": two rows are close if a chain of short steps connects them.
     sigma : float or str, default="auto"
-        The width of the kernel, the resolution at which density is seen; or a rule for it
-        (:mod:`typicality.bandwidth`). "auto" is half the median distance of two rows, an eighth
-        with ``novelty=True``. For noise around clusters in few dimensions "knn" is better.
+        The width of the kernel, or the name of a rule that computes it
+        (:mod:`typicality.bandwidth`). Small values show fine structure of the density. "auto" is
+        half the median distance of two rows; with ``novelty=True``, an eighth of the median
+        distance. For noise around clusters in few dimensions, "knn" is better.
     gamma : float, default=1.0
-        The multiplier of the spread eta. Below 0.5 outliers lose their pull; large values give the
-        kernel density estimate.
+        The factor of the spread eta. Values below 0.5 reduce the influence of outliers. Large
+        values give the unweighted kernel density estimate.
     weights : {"typicality", "uniform"}, default="typicality"
-        "uniform" gives all rows the same pull: the kernel density estimate, in one iteration.
+        The influence of the rows on the mean: their typicality, or the same for all rows. "uniform"
+        gives the kernel density estimate, in one iteration.
     eta_update : {"never", "each_step"}, default="never"
         Whether eta is estimated again in each iteration.
 
-        .. warning:: With "each_step" eta can shrink without end: the cluster collapses onto a point
-            when the rows fill no more than 2 / gamma dimensions in the space of the kernel.
+        .. warning:: With "each_step", eta can shrink to zero: the cluster collapses to a point if
+            the rows have at most 2 / gamma dimensions in the space of the kernel.
     contamination : "auto" or float in (0, 0.5], default="auto"
-        The nominal rate of rows that `predict` flags: of new rows from the same source, and of the
-        training rows themselves. It is not estimated; "auto" is 0.05.
+        The fraction of rows that `predict` flags, of the training rows and of new rows from the
+        same source. It is not estimated from the data; "auto" is 0.05.
     novelty : bool, default=False
-        Whether the training data are clean. It chooses the width of ``sigma="auto"`` only: clean
-        data want a narrow kernel, contaminated ones a wide one. It is not estimated from
-        the rows: no rule that was tried beat a fixed width (docs/theory, unknown cleanliness).
+        Whether the training data contain no outliers. This changes only ``sigma="auto"``: data
+        without outliers need a narrow kernel, data with outliers a wide one.
     calibration : {"leave-one-out", "split"}, default="leave-one-out"
-        What thresholds and p-values compare a row with: the training rows, each scored by the
-        others, or a random half of the rows that takes no part in the fit. "split" proves the
-        p-values whatever `fit` chooses from the data, and finds less: only half of the rows are
-        left for the fit, and p-values are at least 2 / (n + 2).
+        The scores with which thresholds and p-values compare a row. "leave-one-out" uses the
+        training rows, each scored by the other rows. "split" fits the model on a random half of the
+        rows, and uses the scores of the other half. With "split", p-values are proven to be valid
+        for all parameters. But it finds fewer outliers: only half of the rows are fitted, and
+        p-values are at least 2 / (n + 2).
     criterion : {"weights", "memberships"}, default="weights"
-        What `tol` is compared with: the sum of the changes of the weights, or, as in the papers,
-        of the typicalities (with ``tol=0.01``).
+        The quantity that is compared with `tol`: the sum of the absolute changes of the weights, or
+        of the typicalities. The papers use "memberships", with ``tol=0.01``.
     max_iter : int, default=1000
-        The most iterations.
+        The largest number of iterations.
     tol : float, default=1e-5
-        Stop when the criterion falls below. 0 runs to `max_iter`.
+        Stop when the criterion falls below this value. With 0, `max_iter` iterations are run.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. All
-        keep `rtol`; "dense" is exact, and "blocked" but for single precision where `rtol` allows
-        it. :func:`typicality.operators.plan` tells beforehand.
+        How sums of kernel values are computed. "auto" chooses the method that is expected to be
+        fastest; `plan_` names it, with the reason. All methods keep the error bound `rtol`. "dense"
+        is exact. "blocked" is exact unless `rtol` allows single precision.
+        :func:`typicality.operators.plan` returns the choice before a fit.
     rtol : float, default=1e-6
-        How far those sums may be off, relative to the variance in the space of the kernel; a tenth
-        of `tol` at the most. With ``algorithm="auto"`` those of few rows are exact; 0 for
-        exact sums of any number of rows.
+        The largest error of these sums, relative to the variance in the space of the kernel. Values
+        above `tol` / 10 are lowered to `tol` / 10. With ``algorithm="auto"``, sums over few rows
+        (up to 2,048, or 5,120 with more than three features) are exact. 0 makes all sums exact.
     random_state : int, RandomState instance or None, default=None
-        Draws the halves of ``calibration="split"``.
+        The seed or generator that draws the halves of ``calibration="split"``. Pass an int for
+        reproducible results.
 
     Attributes
     ----------
     typicality_ : array of shape (n_samples,)
         The typicality of the training rows, in [0, 1].
     weights_ : array of shape (n_samples,)
-        The weights of the training rows in the mean; they sum to one.
+        The weights of the training rows in the mean v. They sum to one.
     eta_ : float
-        The spread, a squared distance in the space of the kernel.
+        The spread, as a squared distance in the space of the kernel.
     offset_ : float
         The score below which a row is flagged.
     false_alarm_interval_ : tuple of two floats
-        Where the rate of false alarms of this model lies, with probability .95. On average over
-        models it is `contamination`, or 1 / (n + 1) if that is more; for one model and n rows it
-        varies like the j-th of n uniform variables, j = contamination (n + 1) or 1: a Beta
-        distribution with j and n + 1 - j.
+        An interval that contains the rate of false alarms of this model with probability .95. The
+        rate varies between models. On average it is `contamination`, or 1 / (n + 1) if this is
+        larger. Its distribution is Beta(j, n + 1 - j) for n rows, where j is contamination (n + 1),
+        at least 1.
     n_iter_ : int
-        The number of iterations. With many rows in more than three columns an iteration also uses
-        the fixed point of a sample, and few are needed; the limit and `tol` are the same.
+        The number of iterations. With many rows and more than three features, a sample of the rows
+        is used to need fewer iterations; the result is the same up to `tol`.
     status_ : str
-        "converged", "max_iter", or "stopped" by a callback.
+        Why the iterations ended: "converged", "max_iter", or "stopped" by a callback.
     objective_path_ : array of shape (n_iter,)
-        The objective before each iteration; it never rises while eta is fixed.
+        The objective before each iteration. It never rises if eta is fixed.
     kernel_ : Kernel or str
         The kernel that was used.
     sigma_ : float or None
-        Its width, where it has one.
+        The width of the kernel; None if it has no width.
     plan_ : Plan
-        How the iterations were computed.
+        How the iterations were computed, and why.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
-        Their names, where X had some.
+        The names of the features, if X has names.
 
     See Also
     --------
     PossibilisticCMeans : Several possibilistic clusters.
-    sklearn.neighbors.KernelDensity : The density that ``weights="uniform"`` gives, normalised.
-    sklearn.svm.OneClassSVM : A sphere around the data instead of a Gaussian in their middle.
+    sklearn.neighbors.KernelDensity : A normalised density, as with ``weights="uniform"``.
+    sklearn.svm.OneClassSVM : A boundary around the data in the space of a kernel.
 
     Examples
     --------
@@ -240,42 +245,22 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         self.rtol = rtol
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Model the density of the rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            The rows. With ``kernel="precomputed"`` the square matrix of kernel values, with
-            ``kernel="dissimilarities"`` that of dissimilarities.
-        y : ignored
-            Present for consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight k counts as k copies of the row; 0 leaves a row out of everything but its score.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, sample_weight)
-
     @like_rows
     @by_blocks
     def predict_typicality(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
-        """The typicality of each row, by the formula of the paper.
+        """The typicality of each row, in [0, 1].
 
-        Implements :cite:`filippone2010`, eq. (28). A training row takes part in its own typicality:
-        compare training rows with new ones by `score_samples`.
+        Implements :cite:`filippone2010`, eq. (28). The typicality of a training row includes the
+        row itself. To compare training rows with new rows, use `score_samples`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones. With ``kernel="precomputed"`` their kernel values with the
-            training rows.
+            New rows or training rows. With ``kernel="precomputed"``, the kernel values of these
+            rows with the training rows.
         diag : array-like of shape (n_samples,), optional
-            With ``kernel="precomputed"``, the kernel of each row with itself; needed for new rows
-            where it is not the same for all training rows.
+            With ``kernel="precomputed"``, the kernel value of each row with itself. It is needed
+            for new rows if it differs between training rows.
 
         Returns
         -------
@@ -283,25 +268,25 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
             In [0, 1].
         """
         rows = self._read(X, diag)
-        typicality: Floats = self._left_out.mean.memberships(self._rule, rows)[:, 0]
-        return typicality
+        return self._left_out.mean.memberships(self._rule, rows)[:, 0]
 
     @like_rows
     @by_blocks
     def score_samples(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Doubles:
         r"""How typical each row is, without its own contribution; larger is more typical.
 
-        For kernels of a distance the logarithm of the weighted density estimate,
-        :math:`\log s(x)` with :math:`s(x) = \sum_r w_r K(x, x_r)`, of which the typicality is an
-        increasing function; for others the logarithm of the typicality. A row that
-        coincides with a training row is scored without one copy of it, so a training row gets its
-        leave-one-out score (with ``calibration="split"`` all rows are scored as new ones); a score
-        does not depend on the other rows of X.
+        For kernels of a distance, the score is :math:`\log s(x)`, where :math:`s(x) = \sum_r w_r
+        K(x, x_r)` is the weighted density estimate. The typicality is an increasing function of it.
+        For other kernels, the score is the logarithm of the typicality.
+
+        If a row equals a training row, one copy of this training row is left out of the sum. So a
+        training row gets its leave-one-out score. With ``calibration="split"``, all rows are scored
+        as new rows. A score does not depend on the other rows of X.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones.
+            New rows or training rows.
         diag : array-like of shape (n_samples,), optional
             As in `predict_typicality`.
 
@@ -310,8 +295,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         scores : array of shape (n_samples,)
         """
         rows = self._read(X, diag)
-        scores: Doubles = self._left_out.scores(rows, self.eta_)
-        return scores
+        return self._left_out.scores(rows, self.eta_)
 
     @like_rows
     @by_blocks
@@ -321,7 +305,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones.
+            New rows or training rows.
         diag : array-like of shape (n_samples,), optional
             As in `predict_typicality`.
 
@@ -329,18 +313,17 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         -------
         decisions : array of shape (n_samples,)
         """
-        decisions: Doubles = self.score_samples(X, diag=diag) - self.offset_
-        return decisions
+        return self.score_samples(X, diag=diag) - self.offset_
 
     @like_rows
     @by_blocks
     def predict(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.int_]:
-        """+1 for rows that are typical, -1 for outliers.
+        """Flag outliers: +1 for typical rows, -1 for outliers.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones.
+            New rows or training rows.
         diag : array-like of shape (n_samples,), optional
             As in `predict_typicality`.
 
@@ -353,34 +336,32 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
     def explain(self, X: ArrayLike) -> Reasons:
         """In which features rows are unusual, and by how much.
 
-        Each row is compared with the mean of the 20 nearest typical rows of the fit; typical are
-        the nine tenths with the largest typicality. So the reasons do not depend on
-        `contamination`. A row does not count as a neighbour of itself.
+        Each row is compared with the mean of its 20 nearest typical training rows, other than
+        itself. Here, the 90 % of the training rows with the largest typicality are typical. So the
+        result does not depend on `contamination`.
 
         Parameters
         ----------
         X : array-like or dataframe of shape (n_samples, n_features)
-            New rows, or old ones.
+            New rows or training rows.
 
         Returns
         -------
         reasons : Reasons
-            The names of the features, the values that were expected, and the deviations.
+            The names of the features, the expected values, and the deviations from them.
         """
         check_is_fitted(self)
         rows = check_rows(self, X, training=False)
         if not self._knows_its_rows:
             raise ValueError(
-                "explain compares rows with training rows, feature by feature, and this model "
-                "has no training rows: it was compressed or fitted block by block, or its "
-                "kernel does not take rows of features. Use a model of an array: the model "
-                "before it was compressed, or one fitted on a sample of the rows."
+                "explain needs the training rows, and this model has none: it was compressed, or "
+                "fitted block by block, or its kernel does not use features. Use the model "
+                "before it was compressed, or fit a model on an array with a sample of the rows."
             )
         return reasons_for(self, rows, self._typical_rows())
 
     def _soft_features(self, X: ArrayLike) -> Floats:
-        typicality: Floats = self.predict_typicality(X)
-        return typicality[:, None]
+        return self.predict_typicality(X)[:, None]
 
     def _soft_names(self) -> list[str]:
         return ["typicality"]
@@ -404,25 +385,26 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         return TypicalRows.of(rows, are_typical(typicality))
 
     def compress(self, rtol: float = 1e-4) -> Self:
-        """A small model for prediction only: it needs no training rows, or few of them.
+        """A small copy of the model for prediction, with few training rows or none.
 
-        Gaussian sums in up to three dimensions become Fourier coefficients, others a reduced set of
-        rows: the sparsification :cite:`filippone2010` asks for in its conclusions.
+        For Gaussian kernels and up to three features, the training rows are replaced by Fourier
+        coefficients, and otherwise by a smaller set of rows. This is the sparsification that
+        :cite:`filippone2010` proposes in its conclusions.
 
         Parameters
         ----------
         rtol : float, default=1e-4
-            The promise: s, the mean of kernel values, is off by at most so much, at any point. Rows
-            of which no more is known than that s is below the promise get the logarithm of it: for
-            ranking outliers among themselves keep the full model.
+            The largest error of s(x), the weighted mean of kernel values, at any point. If s(x)
+            cannot be distinguished from values below `rtol`, the score is log(`rtol`). So keep the
+            full model to rank outliers among themselves.
 
         Returns
         -------
         model : OneClusterPCM
-            It predicts as this one does, within the promise; it has forgotten the training rows,
-            which it scores as new ones, and has no `typicality_` and `weights_`. Its p-values are
-            at least those of this model, and at most 1.02 times those of sums that are larger by
-            2 `rtol`.
+            It predicts as this model does, up to the error `rtol`. It scores training rows as new
+            rows, and has no `typicality_` and `weights_`. The p-value of a row is at least that of
+            this model, and at most 1.02 times the p-value for a sum s(x) that is larger by 2
+            `rtol`.
         """
         check_is_fitted(self)
         check_compressible(self.kernel_, rtol, self._reader)
@@ -441,11 +423,13 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         opened = open_density(self, rows, weight)
         space: Any = opened.space
         begin_density(space, callbacks, lambda state: self._for_prediction(state, opened, held_out))
-        result = solve_one_cluster(self, space, self.weights, callbacks, self.eta_update)
+        result = solve_one_cluster(
+            self, space, callbacks, weights=self.weights, eta_update=self.eta_update
+        )
         state = result.state
         self._set(
             **self._for_prediction(state, opened, held_out),
-            **density_attributes(opened, result, callbacks),
+            **self._record(opened, result, callbacks, 1),
             typicality_=space.memberships(state.rule, state.prototypes)[:, 0],
         )
         warn_about_density(self, space, result)

@@ -8,10 +8,9 @@ import numpy as np
 
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Doubles, Floats
-from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._labels import PrototypeLabels
+from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._labels import Clustering
 from typicality.cluster._prototypes import Found, PrototypeClusterer
-from typicality.cluster._spaces import SumOptions, open_space
 from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
 from typicality.cluster._warnings import (
     fuzzy_collapse_advice,
@@ -20,7 +19,6 @@ from typicality.cluster._warnings import (
     warn_about_convergence,
     warn_about_degenerate_spread,
     warn_about_far_clusters,
-    warn_about_features,
     warn_about_kernel,
     warn_about_prototype_labels,
     warn_about_unreached,
@@ -28,7 +26,6 @@ from typicality.cluster._warnings import (
 )
 from typicality.cluster.fuzzy import fuzzifier
 from typicality.geometry import Geometry
-from typicality.geometry.base import Outcome
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
@@ -39,7 +36,7 @@ _USUAL_ITERATIONS = 100  # of a run: from ten to some hundred
 
 
 class PossibilisticCMeans(PrototypeClusterer):
-    r"""Possibilistic c-means: each cluster judges a row on its own, so outliers get no membership.
+    r"""Possibilistic c-means: memberships need not sum to one, so outliers belong to no cluster.
 
     The 1996 form minimises
 
@@ -47,19 +44,21 @@ class PossibilisticCMeans(PrototypeClusterer):
         \eta_k (u_{hk} \ln u_{hk} - u_{hk}) \Big), \qquad
         u_{hk} = e^{-\lVert x_h - v_k \rVert^2 / \eta_k},
 
-    the 1993 form
+    and the 1993 form minimises
 
     .. math:: J(U, V) = \sum_h \omega_h \sum_k \Big( u_{hk}^m \lVert x_h - v_k \rVert^2 +
         \eta_k (1 - u_{hk})^m \Big), \qquad
         u_{hk} = \big[ 1 + (\lVert x_h - v_k \rVert^2 / \eta_k)^{1/(m-1)} \big]^{-1}.
 
-    Memberships are typicalities: they do not sum to one. Each prototype settles on a dense region;
-    several may settle on the same one, which a warning reports and `labels_` shows as one cluster.
+    Here :math:`x_h` are the rows with their sample weights :math:`\omega_h`, :math:`v_k` are the
+    prototypes, and :math:`\eta_k` is the spread of cluster k, a squared distance. The memberships
+    :math:`u_{hk}` are called typicalities. Each prototype moves to a dense region. Several
+    prototypes can move to the same region; then a warning is given, and the region has one label.
 
-    A preliminary fuzzy c-means, started by `init` with `n_init` starts, gives the start and, with
-    ``eta="fcm"``, the spreads. It is left out when both `eta` and `init` are given as numbers.
-    Rows that are far from all others take no part in it: one of them would get a prototype of its
-    own. See "Far rows" in docs/theory.
+    A preliminary fuzzy c-means, with `init` and `n_init`, gives the initial prototypes and, with
+    ``eta="fcm"``, the spreads. It is not run if both `eta` and `init` are given as numbers. It does
+    not use rows that are far from all others, because a single such row would get its own
+    prototype. See "Far rows" in docs/theory.
 
     Implements :cite:`krishnapuram1993`; :cite:`krishnapuram1996`;
     :cite:`filippone2010`, eq. (6)-(10), with a kernel eq. (11)-(17).
@@ -67,78 +66,92 @@ class PossibilisticCMeans(PrototypeClusterer):
     Parameters
     ----------
     n_clusters : int, default=8
-        The number of prototypes; fewer clusters may come out.
+        The number of prototypes. The result can have fewer clusters, because several prototypes can
+        describe the same cluster.
     kernel : str, Kernel or callable, default="linear"
-        The space of the prototypes. "linear" is the input space; "gaussian" (or "rbf"),
-        "laplacian" and "cauchy" have a width `sigma`; "local" is a Gaussian whose width follows
-        the density, :class:`typicality.kernels.LocalGaussian` with a quarter of the rows as
-        neighbours (22 or more); "polynomial" (or "poly"), "cosine" and all other names of
-        :func:`sklearn.metrics.pairwise.pairwise_kernels`; a kernel object of
-        :mod:`typicality.kernels`; a function of two arrays of rows; "precomputed" and
-        "dissimilarities", where X is a square matrix of kernel values or of distances;
-        "connectivity", where two rows are close if a chain of short steps connects them.
-    sigma : float or str, default="auto"
-        The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`): "auto", "median",
-        "knn", "scott", "silverman", "loo-likelihood".
-    eta : "fcm", float or array-like of shape (n_clusters,), default="fcm"
-        The spread of the clusters, a squared distance: there the typicality is exp(-1) (1996) or
-        1/2 (1993). "fcm" takes `gamma` times the mean squared distance within each cluster of the
-        preliminary fuzzy partition.
-    gamma : float, default=0.1
-        The multiplier of spreads that are estimated. With 1, the spread is the mean squared
-        distance within a cluster: most rows of a cluster have typicalities above .1, but
-        prototypes of neighbouring clusters meet, above all in many dimensions. With the default
-        most of them stay apart, and a typicality above .1 marks the core of a cluster.
-    objective : {"1996", "1993"}, default="1996"
-        The form of the objective.
-    m : float or "auto", default="auto"
-        The fuzzifier of the preliminary partition, and of the 1993 form. "auto" depends on the
-        number of rows and of features, as in :class:`FuzzyCMeans`.
-    eta_update : {"never", "each_step"}, default="never"
-        Whether spreads are estimated again in each iteration.
+        The kernel. It defines the space in which the prototypes are means:
 
-        .. warning:: With "each_step" spreads can shrink without end: a cluster that fills no more
-            than 2 / gamma dimensions collapses onto a point. Use it with gamma=1 or more.
+        - "linear": the input space;
+        - "gaussian" (or "rbf"), "laplacian", "cauchy": kernels with the width `sigma`;
+        - "local": a Gaussian whose width follows the density
+          (:class:`typicality.kernels.LocalGaussian`, with a quarter of the rows as neighbours, at
+          least 22);
+        - "polynomial" (or "poly"), "cosine" and all other names of
+          :func:`sklearn.metrics.pairwise.pairwise_kernels`;
+        - an object of :mod:`typicality.kernels`, or a function that returns the kernel values of
+          two arrays of rows;
+        - "precomputed": X is a square matrix of kernel values;
+        - "dissimilarities": X is a square matrix of distances;
+        - "connectivity": two rows are close if a chain of short steps connects them.
+    sigma : float or str, default="auto"
+        The width of the kernel, or the name of a rule that computes it
+        (:mod:`typicality.bandwidth`): "auto", "median", "knn", "scott", "silverman" or
+        "loo-likelihood". Not used by kernels without a width.
+    eta : "fcm", float or array-like of shape (n_clusters,), default="fcm"
+        The spread of the clusters, as a squared distance. A row at this squared distance has the
+        typicality exp(-1) (1996 form) or 1/2 (1993 form). With "fcm", the spread is `gamma` times
+        the mean squared distance within each cluster of the preliminary fuzzy partition.
+    gamma : float, default=0.1
+        The factor of estimated spreads. With 1, the spread is the mean squared distance within a
+        cluster. Then most rows of a cluster have typicalities above .1, but prototypes of
+        neighbouring clusters often merge, especially in many dimensions. With the default, most
+        prototypes stay apart, and typicalities above .1 mark the core of a cluster.
+    objective : {"1996", "1993"}, default="1996"
+        Which of the two objectives above is minimised.
+    m : float or "auto", default="auto"
+        The fuzzifier of the preliminary fuzzy c-means and of the 1993 form. "auto" depends on the
+        numbers of rows and features, as in :class:`FuzzyCMeans`.
+    eta_update : {"never", "each_step"}, default="never"
+        Whether the spreads are estimated again in each iteration.
+
+        .. warning:: With "each_step", the spreads can shrink to zero: a cluster that has at most
+            2 / gamma dimensions collapses to a point. Use "each_step" with gamma=1 or more.
     init : str, array-like or callable, default="k-means++"
-        The start: "k-means++", "k-means||", "max-min" or "random"; prototypes of shape (n_clusters,
-        n_features); memberships of shape (n_samples, n_clusters); or `init(X, n_clusters,
-        random_state)`, which returns prototypes. An array that fits both shapes is taken for
-        prototypes. With more than 131,072 distinct rows, "k-means||" makes passes over all of them,
-        and the others look at a sample.
+        The initial prototypes. The names "k-means++", "k-means||", "max-min" and "random" choose
+        them from the rows. An array of shape (n_clusters, n_features) gives prototypes; one of
+        shape (n_samples, n_clusters) gives memberships. If an array fits both shapes, it is used as
+        prototypes. A function `init(X, n_clusters, random_state)` returns prototypes. With more
+        than 131,072 distinct rows, "k-means||" reads all of them, and the other names use a sample.
     n_init : int, default=1
-        The number of starts of the preliminary partition; its lowest objective is kept. (The
-        possibilistic objective cannot choose: it is lowest when all prototypes coincide.)
+        The number of runs of the preliminary fuzzy c-means, from different initial prototypes. The
+        run with the lowest fuzzy objective is kept. (The possibilistic objective cannot be used for
+        this choice, because it is lowest if all prototypes coincide.)
     max_iter : int, default=1000
-        The most iterations of each stage.
+        The largest number of iterations of one run, for the preliminary fuzzy c-means and for the
+        possibilistic iterations.
     tol : float, default=1e-5
-        Stop when no prototype moves by more than this share of the root mean square distance of the
-        rows to their mean, far rows left out. 0 runs to `max_iter`.
+        Stop when no prototype moves by more than `tol` times the root mean square distance of the
+        rows to their mean (without rows far from all others). With 0, `max_iter` iterations are
+        run.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. All
-        keep `rtol`; "dense" is exact, and "blocked" but for single precision where `rtol` allows
-        it. :func:`typicality.operators.plan` tells beforehand.
+        How sums of kernel values are computed. "auto" chooses the method that is expected to be
+        fastest; `plan_` names it, with the reason. All methods keep the error bound `rtol`. "dense"
+        is exact. "blocked" is exact unless `rtol` allows single precision.
+        :func:`typicality.operators.plan` returns the choice before a fit.
     rtol : float, default=1e-6
-        How far those sums may be off, relative to the variance in the space of the kernel; a tenth
-        of `tol` at the most. With ``algorithm="auto"`` those of few rows are exact; 0 for
-        exact sums of any number of rows.
+        The largest error of these sums, relative to the variance in the space of the kernel. Values
+        above `tol` / 10 are lowered to `tol` / 10. With ``algorithm="auto"``, sums over few rows
+        (up to 2,048, or 5,120 with more than three features) are exact. 0 makes all sums exact.
     random_state : int, RandomState or None, default=None
-        The source of randomness of the start.
+        The seed or generator that draws the initial prototypes. Pass an int for reproducible
+        results.
     store_memberships : bool, default=True
-        False leaves `memberships_` out, to save memory; `predict_memberships` still works.
+        Whether to keep `memberships_`. False saves memory; `predict_memberships` still works.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,), int32
-        The cluster a row is most typical of; contiguous from 0.
+        For each row, the cluster with its largest typicality: 0, 1, 2, ...
     memberships_ : array of shape (n_samples, n_clusters)
-        The typicalities, one column for each prototype.
+        The typicalities, one column per prototype.
     cluster_centers_ : array of shape (n_clusters, n_features)
-        The prototypes: first the one of each label, then any that share a label or have no row.
-        Only in the input space; elsewhere prototypes have no coordinates.
+        The prototypes. Prototype k has the label k. Prototypes that share a label with another one,
+        or that no row prefers, come last. Only in the input space, because prototypes in the space
+        of a kernel have no coordinates.
     prototype_labels_ : array of shape (n_clusters,), int32
-        The label of each prototype; coincident ones share theirs.
+        The label of each prototype. Prototypes that coincide share a label.
     n_clusters_ : int
-        The number of labels in use.
+        The number of different labels.
     eta_ : array of shape (n_clusters,)
         The spread of each prototype.
     m_ : float
@@ -146,21 +159,21 @@ class PossibilisticCMeans(PrototypeClusterer):
     n_iter_ : int
         The number of possibilistic iterations.
     status_ : str
-        "converged", "max_iter", or "stopped" by a callback.
+        Why the iterations ended: "converged", "max_iter", or "stopped" by a callback.
     objective_ : float
-        The objective at the result.
+        The objective at the end.
     objective_path_ : array of shape (n_iter,)
-        The objective before each iteration; it never rises while the spreads are fixed.
+        The objective before each iteration. It never rises if the spreads are fixed.
     kernel_ : Kernel or str
         The kernel that was used.
     sigma_ : float or None
-        Its width, where it has one.
+        The width of the kernel; None if it has no width.
     plan_ : Plan
-        How the iterations were computed.
+        How the iterations were computed, and why.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
-        Their names, where X had some.
+        The names of the features, if X has names.
 
     See Also
     --------
@@ -235,22 +248,17 @@ class PossibilisticCMeans(PrototypeClusterer):
         eta = None if estimates_eta else _given_spread(self.eta, self.n_clusters)
         starts = Starts(self, rows, weight)
         eta = None if eta is None else eta[: starts.n_clusters]
-        sums = SumOptions.of(self, starts.n_clusters)
-        opened = open_space(self.kernel, self.sigma, rows, weight, sums=sums)
+        opened = self._open(rows, weight, starts.n_clusters)
         space = opened.space
         # One far row would get a prototype of its own in the preliminary partition.
-        typical = space.typical if starts.fit_in(space.typical) else space
+        enough = space.typical.n_distinct_rows >= starts.n_clusters
+        typical = space.typical if enough else space
         m = fuzzifier(self.m, typical)
         needs_partition = estimates_eta or not starts.is_array
         start_rule = Fuzzy(m) if needs_partition else self._rule_with(eta, m)
         drawn = starts.draw(opened, start_rule, within=typical)
-        warn_about_features(opened, self)
-        callbacks.begin(
-            len(drawn) + needs_partition,
-            lambda state: self._for_prediction(state, opened),
-            space.plan(starts.n_clusters),
-            n_iter=_USUAL_ITERATIONS,
-        )
+        n_runs = len(drawn) + needs_partition
+        self._begin(callbacks, opened, starts.n_clusters, n_runs=n_runs, n_iter=_USUAL_ITERATIONS)
         prototypes: Any = drawn[0]
         if needs_partition:
             prototypes = self._partition(typical, drawn, m, callbacks)
@@ -283,21 +291,20 @@ class PossibilisticCMeans(PrototypeClusterer):
     def _rule_with(self, eta: Any, m: float) -> Possibilistic1993 | Possibilistic1996:
         return Possibilistic1993(eta, m) if self.objective == "1993" else Possibilistic1996(eta)
 
-    def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
-    ) -> None:
-        if warn_about_kernel(space, state.prototypes, self.kernel):
+    def _warn(self, found: Clustering) -> None:
+        space = found.space
+        if warn_about_kernel(space, found.state.prototypes, self.kernel):
             return
         if self.eta_update == "each_step":
             warn_about_vanished_spread(self.eta_, smallest_spread(space.typical.total_variance))
-        warn_about_unreached(outcome.mass, self.eta_)
-        warn_about_far_clusters(space, state, labels, outcome)
+        warn_about_unreached(found.outcome.mass, self.eta_)
+        warn_about_far_clusters(found)
         narrower = f"gamma={self.gamma / 4:g}" if isinstance(self.eta, str) else "a smaller eta"
         advice = (
-            f"Each prototype settles on a dense region as wide as its spread: try {narrower} to "
-            "tell more regions apart, more starts (n_init), or fewer clusters."
+            f"Each prototype moves to a dense region as wide as its spread: try {narrower} to "
+            "separate more regions, more runs (n_init), or fewer clusters."
         )
-        warn_about_prototype_labels(labels, advice=advice)
+        warn_about_prototype_labels(found.labels, advice=advice)
 
 
 def _given_spread(eta: Any, n_clusters: int) -> Doubles:

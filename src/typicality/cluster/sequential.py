@@ -4,32 +4,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from typicality._compat import Interval, StrOptions
-from typicality._typing import Doubles, Floats
+from typicality._typing import Floats
 from typicality.cluster._adaptive import (
-    ADAPTIVE_CONSTRAINTS,
-    CYCLE_ADVICE,
     SPARSITY_CONSTRAINTS,
-    WHY_DENSE,
+    AdaptiveClusterer,
     adaptive_run,
-    final_state,
-    open_adaptive,
-    sparse_rule,
-    starts_by_the_paper,
-    unit_of_length,
-    vanished_remedy,
-    warn_about_adaptive,
+    smaller_lam,
 )
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._labels import PrototypeLabels
-from typicality.cluster._prototypes import Found, PrototypeClusterer
-from typicality.cluster._warnings import warn_about_features
+from typicality.cluster._prototypes import Found
 from typicality.geometry import Geometry, InputSpace
-from typicality.geometry.base import Outcome
 from typicality.kernels import Kernel
 from typicality.solve.indices import partition_index
 from typicality.solve.picard import PicardResult
@@ -49,140 +38,155 @@ _USUAL_CLUSTERS, _USUAL_ITERATIONS = 5, 15  # iterations over all rows, not over
 _PATH_TOL, _PATH_ITER = 1e-3, 100  # along the path; at the value that is chosen, as asked for
 
 
-class SequentialPCM(PrototypeClusterer):
-    r"""Sequential sparse adaptive possibilistic c-means (SeqSAPCM): no number of clusters at all.
+class SequentialPCM(AdaptiveClusterer):
+    r"""Sequential sparse adaptive possibilistic c-means (SeqSAPCM): finds the number of clusters.
 
-    Starts with two rows that are far apart and iterates :class:`SparseAdaptivePCM`; then
-    adds the row that is farthest from all prototypes as one more, and iterates again, until no new
-    cluster is found. A new cluster begins with the spread
+    The algorithm starts with two rows that are far apart, and iterates as
+    :class:`SparseAdaptivePCM` does. Then it adds a prototype at the row that is farthest from all
+    prototypes, and iterates again. It stops when no new cluster is found. A new cluster has the
+    initial spread
 
     .. math:: \eta = \max ( d_{\max}^2, d_{\mathrm{slope}}^2 ),
 
-    where :math:`d_{\max}` is the largest distance of a row to its nearest row, and
-    :math:`d_{\mathrm{slope}}` the distance after the largest jump among the distances from the new
-    prototype to its ten nearest rows.
+    where :math:`d_{\max}` is the largest distance of a row to its nearest other row. For
+    :math:`d_{\mathrm{slope}}`, the distances from the new prototype to its ten nearest rows are
+    sorted; it is the distance after the largest jump.
 
-    With ``lam="auto"`` clusters are added along 50 rising values of lambda, from a single cluster
-    until none is left. Each value goes on with the clusters of the one before. Where the
-    farthest row brings no cluster, the densest of the rows in no cluster is tried. The clusters
-    with the smallest Bayesian information criterion are kept, under a model of Gaussian clusters
-    and uniform noise: rows in no cluster are the noise, and count
-    (`typicality.solve.indices.NoiseBIC`). In the space of a kernel, which has no coordinates, it is
-    the largest Calinski-Harabasz index. The same clusters must be there at the next smaller and the
-    next larger value. The path is kept in `lambda_path_`. It uses at most 1,500 rows (500 in the
-    space of a kernel), a tolerance of 1e-3 and 100 iterations a round; of more rows it takes a
-    sample that does not depend on their order. All rows then start from the clusters it chose, with
-    `tol` and `max_iter`. With a kernel and a given `lam`, all pairs of rows are looked at once,
-    O(n^2 d), for the distances to the nearest.
+    With ``lam="auto"``, the clusters are computed for up to 50 increasing values of `lam`. They
+    start with a single cluster, and each value continues with the clusters of the value before. If
+    the farthest row gives no new cluster, the densest row that is in no cluster is tried. The
+    clusters with the smallest Bayesian information criterion (BIC) are chosen. The BIC is that of a
+    model with Gaussian clusters, and uniform noise for the rows in no cluster. In the space of a
+    kernel, the largest Calinski-Harabasz index is used instead. Only clusters that are also found
+    at the next smaller and the next larger value can be chosen. `lambda_path_` has the values and
+    results.
 
-    Implements :cite:`xenaki2014`, section 3. Differs from the paper: memberships are solved to
-    rounding; copies of a row count as one in the search for neighbours; lambda can be chosen; and,
-    unless ``init="paper"``, the start does not depend on the order of the rows, and isolated rows,
-    more than three times as far from their nearest row as 95 of 100 rows are, start no cluster and
-    do not count in :math:`d_{\max}`, because one outlier would end the search; and new clusters are
-    at least four times as wide as lambda lets live, because gaps between many rows are small.
+    This choice uses a sample of at most 1,500 rows (500 in the space of a kernel), with a tolerance
+    of 1e-3 and 100 iterations per new cluster. All rows are then fitted from the chosen clusters,
+    with `tol` and `max_iter`. With a kernel and a given `lam`, the distances of all pairs of rows
+    are computed once, in O(n^2 d) time.
+
+    Implements :cite:`xenaki2014`, section 3. Differs from the paper: typicalities are computed to
+    rounding error, copies of a row are not neighbours of each other, and `lam` can be chosen
+    automatically. Unless ``init="paper"``, there are three more differences. The initial prototypes
+    do not depend on the order of the rows. Isolated rows start no cluster and are not used for
+    :math:`d_{\max}`, because one outlier would end the search; a row is isolated if the distance to
+    its nearest row is more than three times the 95 % quantile of these distances. The initial
+    spread of a new cluster is at least four times the smallest spread at which a cluster does not
+    vanish.
 
     Parameters
     ----------
     lam : float or "auto", default="auto"
-        The weight of sparsity, in the units of the box, or "auto" to choose it. The right values
-        lie in a window: below it clusters merge, above it all vanish, with a warning.
+        The weight of the sparsity term, in the units of the scaled data (see `box`), or "auto" to
+        choose it. If `lam` is too small, clusters merge. If it is too large, all clusters vanish,
+        with a warning.
     p : float, default=0.5
         The exponent of the sparsity term, between 0 and 1.
     kernel : str, Kernel or callable, default="linear"
-        The space of the prototypes, as in :class:`PossibilisticCMeans`. "linear" is the input
-        space. Other kernels help where they bring the rows of a cluster together ("connectivity",
-        a Gaussian on blobs); a Gaussian kernel cuts rings and crescents into arcs.
+        The kernel, which defines the space of the prototypes, as in :class:`PossibilisticCMeans`.
+        "linear" is the input space. Use another kernel only if it brings the rows of each cluster
+        together, such as "connectivity", or a Gaussian kernel for compact clusters. A Gaussian
+        kernel splits rings and crescents into arcs.
     sigma : float or str, default="auto"
-        The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`).
+        The width of the kernel, or the name of a rule that computes it
+        (:mod:`typicality.bandwidth`). Not used by kernels without a width.
     box : float or None, default=10.0
-        In the input space the range of each feature is scaled to [0, box]; a constant feature
-        becomes zero. Extreme values, farther beyond a quartile than five times the distance between
-        the quartiles, do not count in the range (they do with ``init="paper"``), and no value lies
-        farther outside the box than it is wide. In the space of a kernel, which cannot be scaled
-        feature by feature, all distances are scaled so that the row farthest from the mean and the
-        row farthest from that are `box` apart. The scale matters, because spreads are distances and
-        are compared with squared distances: the larger the box, the narrower the clusters. With
-        many features d try 20 / sqrt(d). None leaves the data as they are.
+        The range to which each feature is scaled: [0, box]. Spreads are distances that are compared
+        with squared distances, so the scale matters: the larger the box, the narrower the clusters.
+        With many features d, try 20 / sqrt(d). None does not scale the data.
+
+        Extreme values are not used to find the range, unless ``init="paper"``. A value is extreme
+        if its distance to the nearer quartile exceeds five times the distance between the
+        quartiles. Values outside the box are limited to a distance of `box` from it. A constant
+        feature becomes zero. In the space of a kernel, all distances are scaled by one factor
+        instead: let a be the row farthest from the mean, and b the row farthest from a; the
+        distance from a to b becomes `box`.
     assign : {"core", "all"}, default="core"
-        "core" gives label -1 to rows that belong to no cluster: all their typicalities are zero.
-        "all" drops the sparsity once the clusters are found, as the paper does to evaluate them:
-        typicalities are exp(-d / eta), and every row gets the label of its largest.
+        Which rows get a label. With "core", rows that belong to no cluster have the label -1. "all"
+        computes all typicalities as exp(-sqdist / eta) after the clusters are found, without the
+        sparsity term. Then every row has the label of its largest typicality. The paper uses "all"
+        to compare labels with known classes.
     root : {"exact", "bisection"}, default="exact"
-        How memberships are found: to rounding, or by the paper's bisection, to four digits and
-        much more slowly, for the comparison.
+        How typicalities are computed. "exact" is accurate to rounding error. "bisection" is the
+        method of the paper, for comparisons: it has four digits and is much slower.
     init : {"max-min", "paper"} or array-like of shape (n_starts, n_features), default="max-min"
-        The start. "max-min" begins with the row farthest from the mean; each next point is the row
-        farthest from those already chosen. It depends neither on the order of the rows nor on
-        chance. With ``lam="auto"`` it is the mean of all rows. "paper" begins with the row farthest
-        from the first row. Or points.
+        The initial prototypes, or an array of points. "max-min" first takes the row farthest from
+        the mean; each next prototype is the row farthest from those already chosen. This does not
+        depend on the order of the rows or on chance. "paper" first takes the row farthest from the
+        first row. With ``lam="auto"``, "max-min" takes the mean of all rows instead.
     max_clusters : int, default=100
-        No cluster is added beyond this number.
+        The largest number of clusters.
     max_iter : int, default=1000
-        The most iterations of each round. The iteration can end in a cycle, which this ends too.
+        The largest number of iterations after each new cluster. The iterations need not converge:
+        they can repeat a cycle, and then stop here.
     tol : float, default=1e-5
-        Stop when no prototype moves by more than this share of the root mean square distance of the
-        rows to their mean, far rows left out. 0 runs to `max_iter`.
+        Stop when no prototype moves by more than `tol` times the root mean square distance of the
+        rows to their mean (without rows far from all others). With 0, `max_iter` iterations are
+        run.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. All
-        keep `rtol`; "dense" is exact, and "blocked" but for single precision where `rtol` allows
-        it. :func:`typicality.operators.plan` tells beforehand.
+        How sums of kernel values are computed. "auto" chooses the method that is expected to be
+        fastest; `plan_` names it, with the reason. All methods keep the error bound `rtol`. "dense"
+        is exact. "blocked" is exact unless `rtol` allows single precision.
+        :func:`typicality.operators.plan` returns the choice before a fit.
     rtol : float, default=1e-6
-        How far those sums may be off, relative to the variance in the space of the kernel; a tenth
-        of `tol` at the most. With ``algorithm="auto"`` those of few rows are exact; 0 for
-        exact sums of any number of rows.
+        The largest error of these sums, relative to the variance in the space of the kernel. Values
+        above `tol` / 10 are lowered to `tol` / 10. With ``algorithm="auto"``, sums over few rows
+        (up to 2,048, or 5,120 with more than three features) are exact. 0 makes all sums exact.
     store_memberships : bool or "sparse", default=True
-        False leaves `memberships_` out, to save memory; `predict_memberships` still works. "sparse"
-        keeps it as a :class:`scipy.sparse.csr_array`.
+        Whether to keep `memberships_`. False saves memory; `predict_memberships` still works.
+        "sparse" keeps a :class:`scipy.sparse.csr_array`.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,), int32
-        The cluster a row is most typical of; contiguous from 0. -1 for rows that belong nowhere.
+        For each row, the cluster with its largest typicality: 0, 1, 2, ...; -1 if all its
+        typicalities are zero.
     memberships_ : array or sparse array of shape (n_samples, n_prototypes)
-        The typicalities, a column for each prototype; zero where a row does not belong to it.
+        The typicalities, one column per prototype. They are zero for rows that do not belong to the
+        cluster.
     cluster_centers_ : array of shape (n_prototypes, n_features)
-        The prototypes, in the units of the data, one for each label. (An iteration that ends in a
-        cycle can leave some that no row prefers; they come last, with a warning.) Only in the input
-        space.
+        The prototypes, in the units of the data, one per label. If the iterations ended in a cycle,
+        there can be prototypes that no row prefers; they come last, with a warning. Only in the
+        input space, because prototypes in the space of a kernel have no coordinates.
     prototype_labels_ : array of shape (n_prototypes,), int32
-        The label of each prototype: its number.
+        The label of each prototype.
     n_clusters_ : int
-        The number of labels in use; 0 when all clusters have vanished.
+        The number of different labels. It is 0 if all clusters have vanished.
     eta_ : array of shape (n_prototypes,)
-        The spread of each cluster, in the unit of squared distances in the box; with a kernel, in
-        that of squared distances in its space, which are not scaled.
+        The spread of each cluster, as a squared distance in the scaled data (see `box`). With a
+        kernel, it is a squared distance in the space of the kernel, without scaling.
     lam_ : float
-        The weight of sparsity that was used. With "auto" the clusters of smaller values were the
-        start, so ``SequentialPCM(lam=lam_)`` may find others; it finds these from
-        ``init=cluster_centers_``.
+        The weight of the sparsity term that was used. After ``lam="auto"``,
+        ``SequentialPCM(lam=lam_)`` can find other clusters, because it does not start from the
+        clusters of smaller values. With ``init=cluster_centers_`` it finds the same clusters.
     lambda_path_ : LambdaPath
-        With ``lam="auto"``: the values tried, with the number of clusters, the share of rows in no
-        cluster and the index at each.
+        The values that ``lam="auto"`` tried. For each value: the number of clusters, the fraction
+        of rows in no cluster, and the criterion of the choice.
     n_iter_ : int
-        The number of iterations of all rounds; with ``lam="auto"``, of the last run, on
-        all rows at the value chosen.
+        The number of iterations, summed over all new clusters. With ``lam="auto"``, only those of
+        the final fit of all rows.
     status_ : str
-        "converged", "max_iter", or "stopped" by a callback.
+        Why the iterations ended: "converged", "max_iter", or "stopped" by a callback.
     objective_ : float
-        The objective at the result.
+        The objective at the end.
     objective_path_ : array of shape (n_iter_,)
-        The objective before each iteration; it may rise, because the spreads change.
+        The objective before each iteration. It can rise, because the spreads change.
     kernel_ : Kernel or str
         The kernel that was used.
     sigma_ : float or None
-        Its width, where it has one.
+        The width of the kernel; None if it has no width.
     plan_ : Plan
-        How the iterations were computed.
+        How the iterations were computed, and why.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
-        Their names, where X had some.
+        The names of the features, if X has names.
 
     See Also
     --------
-    SparseAdaptivePCM : From too many clusters downwards.
-    AlphaCutClustering : Clusters of any shape, and their number, from the density.
+    SparseAdaptivePCM : Starts with many clusters and removes superfluous ones.
+    AlphaCutClustering : Clusters of any shape, from the density of the rows.
 
     Examples
     --------
@@ -193,22 +197,15 @@ class SequentialPCM(PrototypeClusterer):
     3
     """
 
-    eta_: Annotated[Doubles, "c"]
     lam_: float
     lambda_path_: LambdaPath
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrototypeClusterer._parameter_constraints,
-        **ADAPTIVE_CONSTRAINTS,
+        **AdaptiveClusterer._parameter_constraints,
         **SPARSITY_CONSTRAINTS,
         "lam": [StrOptions({"auto"}), Interval(Real, 0, np.inf, closed="neither")],
         "max_clusters": [Interval(Integral, 2, None, closed="left")],
     }
-    _column_name = "typicality"
-    _rule_attribute = "eta"
-    _shares_labels = False
-    _why_dense = WHY_DENSE
-    _cap_advice = CYCLE_ADVICE
 
     def __init__(
         self,
@@ -244,23 +241,16 @@ class SequentialPCM(PrototypeClusterer):
         self.store_memberships = store_memberships
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
-        opened, given = open_adaptive(self, rows, weight)
+        opened, given = self._open_in_box(rows, weight)
         space = opened.space
-        warn_about_features(opened, self)
-        callbacks.begin(
-            None,
-            lambda state: self._for_prediction(final_state(state, self.assign), opened),
-            space.plan(_USUAL_CLUSTERS),
-            n_iter=_USUAL_ITERATIONS,
-        )
-        unit = unit_of_length(space, self.box)
+        self._begin(callbacks, opened, _USUAL_CLUSTERS, n_runs=None, n_iter=_USUAL_ITERATIONS)
+        unit = self._unit_of_length(space)
         if isinstance(self.lam, str):
             path, result = self._along_path(space, given, unit, callbacks)
             attributes = {"lam_": float(path.lam[path.chosen]), "lambda_path_": path}
         else:
             result = self._rounds(space, given, unit, callbacks).fit(float(self.lam))
             attributes = {"lam_": float(self.lam)}
-        result = replace(result, state=final_state(result.state, self.assign))
         return Found(opened, result, attributes)
 
     def _along_path(
@@ -281,7 +271,7 @@ class SequentialPCM(PrototypeClusterer):
         limits = {"tol": max(self.tol, _PATH_TOL), "max_iter": min(self.max_iter, _PATH_ITER)}
         rounds = replace(rounds, run=partial(rounds.run, **limits))
         grid = lambda_grid(few, unit, float(self.p))
-        if given is not None or starts_by_the_paper(self):
+        if given is not None or self._by_the_paper:
             start = rounds.begin(grid[0])
         else:
             mean, rows = one_cluster(few)
@@ -292,29 +282,25 @@ class SequentialPCM(PrototypeClusterer):
         self, space: Geometry[Any], given: Any, unit: float, callbacks: FitCallbacks
     ) -> Sequential[Any]:
         """The rounds in a space, at any lambda, from given prototypes or two rows far apart."""
-        by_the_paper = starts_by_the_paper(self)
-        gaps = space.gaps(all_rows=by_the_paper)
+        gaps = space.gaps(all_rows=self._by_the_paper)
         if given is None:
-            first = at_the_first_row(space) if by_the_paper else space.middle()
+            first = at_the_first_row(space) if self._by_the_paper else space.middle()
             given = farthest_rows(space, gaps, first, 2)
         return Sequential(
             space,
             gaps,
             run=adaptive_run(space, unit, callbacks),
-            rule=lambda eta, lam: sparse_rule(self, eta, lam * unit**2),
+            rule=lambda eta, lam: self._sparse_rule(eta, lam * unit**2),
             start=given,
             at_most=self.max_clusters,
-            least_width=0.0 if by_the_paper else LEAST_WIDTH,
+            least_width=0.0 if self._by_the_paper else LEAST_WIDTH,
         )
 
-    def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
-    ) -> None:
-        if isinstance(self.lam, str):
-            if_none = (
-                "no lam that was tried leaves a cluster. Use a smaller box, or AdaptivePCM, "
-                "which also keeps clusters of equal rows, which have no spread."
-            )
-        else:
-            if_none = vanished_remedy(self.lam)
-        warn_about_adaptive(self, space, state, labels, outcome, if_none=if_none)
+    def _vanished_remedy(self) -> str:
+        if not isinstance(self.lam, str):
+            return smaller_lam(self.lam)
+        return (
+            "clusters vanish at every lam that was tried. Use a smaller box, or AdaptivePCM. "
+            "(Clusters of equal rows have no spread and vanish at every lam; AdaptivePCM keeps "
+            "them.)"
+        )

@@ -2,143 +2,146 @@
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from typicality._compat import Interval
 from typicality._typing import Doubles, Floats
-from typicality.cluster._adaptive import (
-    ADAPTIVE_CONSTRAINTS,
-    CYCLE_ADVICE,
-    SPARSITY_CONSTRAINTS,
-    WHY_DENSE,
-    fit_from_many,
-    sparse_rule,
-    vanished_remedy,
-    warn_about_adaptive,
-)
-from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._labels import PrototypeLabels
-from typicality.cluster._prototypes import Found, PrototypeClusterer
-from typicality.geometry import Geometry
-from typicality.geometry.base import Outcome
+from typicality.cluster._adaptive import SPARSITY_CONSTRAINTS, AdaptiveClusterer, smaller_lam
+from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._prototypes import Found
 from typicality.kernels import Kernel
 
 
-class SparseAdaptivePCM(PrototypeClusterer):
-    r"""Sparse adaptive possibilistic c-means (SAPCM): far rows do not belong to a cluster at all.
+class SparseAdaptivePCM(AdaptiveClusterer):
+    r"""Sparse adaptive possibilistic c-means (SAPCM): typicalities of far rows are exactly zero.
 
-    As :class:`AdaptivePCM`, with a term that makes memberships sparse: each iteration minimises
+    This is :class:`AdaptivePCM` with an additional term that makes typicalities sparse. Each
+    iteration minimises
 
     .. math:: J(U, V) = \sum_h \omega_h \sum_k \Big( u_{hk} \lVert x_h - v_k \rVert^2 +
         \eta_k (u_{hk} \ln u_{hk} - u_{hk}) + \lambda u_{hk}^p \Big).
 
-    The membership of a row is zero beyond a radius that is the shorter the larger
-    :math:`\lambda`: rows between clusters pull at none of them, and clusters that lie close
-    together are told apart. Rows outside of all radii belong nowhere.
+    Here :math:`x_h` are the rows with their sample weights :math:`\omega_h`, :math:`v_k` are the
+    prototypes, and :math:`\eta_k` are the spreads. Each cluster has a radius, beyond which all
+    typicalities are zero. The radius is smaller if :math:`\lambda` is larger. So rows between
+    clusters do not move the prototypes, and clusters that are close together can be separated. Rows
+    outside of all radii belong to no cluster.
 
-    Implements :cite:`xenaki2014`, section 2 (SAPCM). Differs from the paper: memberships are
-    solved to rounding, not by bisection, and the default start does not depend on the order of the
-    rows.
+    Implements :cite:`xenaki2014`, section 2 (SAPCM). Differs from the paper: typicalities are
+    computed to rounding error, not by bisection, and the default initial prototypes do not depend
+    on the order of the rows.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        The number of prototypes at the start, more than there are clusters; at the most the number
-        of distinct rows.
+        The number of initial prototypes. Choose more than the number of clusters that you expect.
+        At most the number of distinct rows is used.
     lam : float, default=0.1
-        The weight of sparsity, in the units of the box. At :math:`\lambda > \eta_k / (e p (1-p))`
-        a cluster vanishes; the right values lie in a window below that, see
-        :class:`SequentialPCM`, which can choose it.
+        The weight :math:`\lambda` of the sparsity term, in the units of the scaled data (see
+        `box`). A cluster vanishes if :math:`\lambda > \eta_k / (e p (1-p))`. Good values lie in a
+        range below this limit; :class:`SequentialPCM` can choose one.
     beta : float, default=0.1
-        Sets the first spreads: the typicality at half of the squared distance to the nearest other
-        prototype. The larger, the wider clusters begin. The paper uses 0.1 to 0.5.
+        Sets the initial spreads: `beta` is the typicality at half of the squared distance to the
+        nearest other prototype. Larger values give wider initial clusters. The paper uses 0.1 to
+        0.5.
     p : float, default=0.5
         The exponent of the sparsity term, between 0 and 1.
     kernel : str, Kernel or callable, default="linear"
-        The space of the prototypes, as in :class:`PossibilisticCMeans`. "linear" is the input
-        space. Other kernels help where they bring the rows of a cluster together ("connectivity",
-        a Gaussian on blobs); a Gaussian kernel cuts rings and crescents into arcs.
+        The kernel, which defines the space of the prototypes, as in :class:`PossibilisticCMeans`.
+        "linear" is the input space. Use another kernel only if it brings the rows of each cluster
+        together, such as "connectivity", or a Gaussian kernel for compact clusters. A Gaussian
+        kernel splits rings and crescents into arcs.
     sigma : float or str, default="auto"
-        The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`).
+        The width of the kernel, or the name of a rule that computes it
+        (:mod:`typicality.bandwidth`). Not used by kernels without a width.
     box : float or None, default=10.0
-        In the input space the range of each feature is scaled to [0, box]; a constant feature
-        becomes zero. Extreme values, farther beyond a quartile than five times the distance between
-        the quartiles, do not count in the range (they do with ``init="paper"``), and no value lies
-        farther outside the box than it is wide. In the space of a kernel, which cannot be scaled
-        feature by feature, all distances are scaled so that the row farthest from the mean and the
-        row farthest from that are `box` apart. The scale matters, because spreads are distances and
-        are compared with squared distances: the larger the box, the narrower the clusters. With
-        many features d try 20 / sqrt(d). None leaves the data as they are.
+        The range to which each feature is scaled: [0, box]. Spreads are distances that are compared
+        with squared distances, so the scale matters: the larger the box, the narrower the clusters.
+        With many features d, try 20 / sqrt(d). None does not scale the data.
+
+        Extreme values are not used to find the range, unless ``init="paper"``. A value is extreme
+        if its distance to the nearer quartile exceeds five times the distance between the
+        quartiles. Values outside the box are limited to a distance of `box` from it. A constant
+        feature becomes zero. In the space of a kernel, all distances are scaled by one factor
+        instead: let a be the row farthest from the mean, and b the row farthest from a; the
+        distance from a to b becomes `box`.
     assign : {"core", "all"}, default="core"
-        "core" gives label -1 to rows that belong to no cluster: all their typicalities are zero.
-        "all" drops the sparsity once the clusters are found, as the paper does to evaluate them:
-        typicalities are exp(-d / eta), and every row gets the label of its largest.
+        Which rows get a label. With "core", rows that belong to no cluster have the label -1. "all"
+        computes all typicalities as exp(-sqdist / eta) after the clusters are found, without the
+        sparsity term. Then every row has the label of its largest typicality. The paper uses "all"
+        to compare labels with known classes.
     root : {"exact", "bisection"}, default="exact"
-        How memberships are found: to rounding, or by the paper's bisection, to four digits and
-        much more slowly, for the comparison.
+        How typicalities are computed. "exact" is accurate to rounding error. "bisection" is the
+        method of the paper, for comparisons: it has four digits and is much slower.
     init : {"max-min", "paper"} or array-like of shape (n_clusters, n_features), default="max-min"
-        The start. "max-min" begins with the row farthest from the mean; each next point is the row
-        farthest from those already chosen. It depends neither on the order of the rows nor on
-        chance. "paper" begins with the row farthest from the first row. Or points.
+        The initial prototypes, or an array of points. "max-min" first takes the row farthest from
+        the mean; each next prototype is the row farthest from those already chosen. This does not
+        depend on the order of the rows or on chance. "paper" first takes the row farthest from the
+        first row.
     max_iter : int, default=1000
-        The most iterations. The iteration can end in a cycle, which this ends too.
+        The largest number of iterations. The iterations need not converge: they can repeat a cycle,
+        and then stop here.
     tol : float, default=1e-5
-        Stop when no prototype moves by more than this share of the root mean square distance of the
-        rows to their mean, far rows left out. 0 runs to `max_iter`.
+        Stop when no prototype moves by more than `tol` times the root mean square distance of the
+        rows to their mean (without rows far from all others). With 0, `max_iter` iterations are
+        run.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. All
-        keep `rtol`; "dense" is exact, and "blocked" but for single precision where `rtol` allows
-        it. :func:`typicality.operators.plan` tells beforehand.
+        How sums of kernel values are computed. "auto" chooses the method that is expected to be
+        fastest; `plan_` names it, with the reason. All methods keep the error bound `rtol`. "dense"
+        is exact. "blocked" is exact unless `rtol` allows single precision.
+        :func:`typicality.operators.plan` returns the choice before a fit.
     rtol : float, default=1e-6
-        How far those sums may be off, relative to the variance in the space of the kernel; a tenth
-        of `tol` at the most. With ``algorithm="auto"`` those of few rows are exact; 0 for
-        exact sums of any number of rows.
+        The largest error of these sums, relative to the variance in the space of the kernel. Values
+        above `tol` / 10 are lowered to `tol` / 10. With ``algorithm="auto"``, sums over few rows
+        (up to 2,048, or 5,120 with more than three features) are exact. 0 makes all sums exact.
     store_memberships : bool or "sparse", default=True
-        False leaves `memberships_` out, to save memory; `predict_memberships` still works. "sparse"
-        keeps it as a :class:`scipy.sparse.csr_array`.
+        Whether to keep `memberships_`. False saves memory; `predict_memberships` still works.
+        "sparse" keeps a :class:`scipy.sparse.csr_array`.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,), int32
-        The cluster a row is most typical of; contiguous from 0. -1 for rows that belong nowhere.
+        For each row, the cluster with its largest typicality: 0, 1, 2, ...; -1 if all its
+        typicalities are zero.
     memberships_ : array or sparse array of shape (n_samples, n_prototypes)
-        The typicalities, a column for each prototype; zero where a row does not belong to it.
+        The typicalities, one column per prototype. They are zero for rows that do not belong to the
+        cluster.
     cluster_centers_ : array of shape (n_prototypes, n_features)
-        The prototypes, in the units of the data, one for each label. (An iteration that ends in a
-        cycle can leave some that no row prefers; they come last, with a warning.) Only in the input
-        space.
+        The prototypes, in the units of the data, one per label. If the iterations ended in a cycle,
+        there can be prototypes that no row prefers; they come last, with a warning. Only in the
+        input space, because prototypes in the space of a kernel have no coordinates.
     prototype_labels_ : array of shape (n_prototypes,), int32
-        The label of each prototype: its number.
+        The label of each prototype.
     n_clusters_ : int
-        The number of labels in use; 0 when all clusters have vanished.
+        The number of different labels. It is 0 if all clusters have vanished.
     eta_ : array of shape (n_prototypes,)
-        The spread of each cluster, in the unit of squared distances in the box; with a kernel, in
-        that of squared distances in its space, which are not scaled.
+        The spread of each cluster, as a squared distance in the scaled data (see `box`). With a
+        kernel, it is a squared distance in the space of the kernel, without scaling.
     n_iter_ : int
         The number of iterations.
     status_ : str
-        "converged", "max_iter", or "stopped" by a callback.
+        Why the iterations ended: "converged", "max_iter", or "stopped" by a callback.
     objective_ : float
-        The objective at the result.
+        The objective at the end.
     objective_path_ : array of shape (n_iter_,)
-        The objective before each iteration; it may rise, because the spreads change.
+        The objective before each iteration. It can rise, because the spreads change.
     kernel_ : Kernel or str
         The kernel that was used.
     sigma_ : float or None
-        Its width, where it has one.
+        The width of the kernel; None if it has no width.
     plan_ : Plan
-        How the iterations were computed.
+        How the iterations were computed, and why.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
-        Their names, where X had some.
+        The names of the features, if X has names.
 
     See Also
     --------
-    AdaptivePCM : The same without sparsity.
-    SequentialPCM : No number of clusters to begin with.
+    AdaptivePCM : The same method without the sparsity term.
+    SequentialPCM : Finds clusters one by one, without `n_clusters`.
 
     Examples
     --------
@@ -152,21 +155,13 @@ class SparseAdaptivePCM(PrototypeClusterer):
     array([-1, -1], dtype=int32)
     """
 
-    eta_: Annotated[Doubles, "c"]
-
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrototypeClusterer._parameter_constraints,
-        **ADAPTIVE_CONSTRAINTS,
+        **AdaptiveClusterer._parameter_constraints,
         **SPARSITY_CONSTRAINTS,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "beta": [Interval(Real, 0, 1, closed="neither")],
         "lam": [Interval(Real, 0, np.inf, closed="neither")],
     }
-    _column_name = "typicality"
-    _rule_attribute = "eta"
-    _shares_labels = False
-    _why_dense = WHY_DENSE
-    _cap_advice = CYCLE_ADVICE
 
     def __init__(
         self,
@@ -205,12 +200,9 @@ class SparseAdaptivePCM(PrototypeClusterer):
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
         def rule(eta: Doubles, unit: float) -> Any:
-            return sparse_rule(self, eta, float(self.lam) * unit**2)
+            return self._sparse_rule(eta, float(self.lam) * unit**2)
 
-        return fit_from_many(self, rows, weight, callbacks, rule=rule, assign=self.assign)
+        return self._fit_from_many(rows, weight, callbacks, rule)
 
-    def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
-    ) -> None:
-        if_none = vanished_remedy(self.lam) + " Or start with fewer clusters."
-        warn_about_adaptive(self, space, state, labels, outcome, if_none=if_none)
+    def _vanished_remedy(self) -> str:
+        return smaller_lam(self.lam) + " Or start with fewer clusters."

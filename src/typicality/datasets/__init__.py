@@ -1,8 +1,8 @@
-"""Generators of the papers' synthetic data sets, in the manner of :mod:`sklearn.datasets`.
+"""Data sets of the papers: generators and loaders, as in :mod:`sklearn.datasets`.
 
-Each returns the rows and their labels; -1 stands for rows that belong nowhere. Rows come in the
-order of the labels, noise last. Sets that are not ours to ship are loaded from a folder of
-yours, or, where OpenML has them, from there.
+Each function returns the rows and their labels; -1 is the label of noise. Generated rows are in the
+order of their labels, with noise last. The loaders read data sets that are not part of this
+package, from a folder of yours or from OpenML.
 """
 
 from typicality.datasets.files import load_breast_cancer_original, load_ionosphere, load_s2

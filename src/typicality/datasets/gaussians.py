@@ -24,10 +24,11 @@ N_S2 = N_ROUND + N_ELONGATED
 def make_three_gaussians(
     n_dense: int = 500, n_sparse: int = 300, *, random_state: Seed = None
 ) -> Labelled:
-    r"""Three round clusters in the plane, two of them close to each other and of unequal density.
+    r"""Three round clusters with two features; two are close together, with unequal densities.
 
-    Normal distributions with the covariance 0.4 :math:`I`: the dense one at (4.1, 3.7), the sparse
-    ones at (2.8, 0.8) and, 2.1 away from the dense one, at (3.5, 5.7).
+    The clusters are normal distributions with the covariance 0.4 :math:`I`. The dense cluster is at
+    (4.1, 3.7), and the sparse clusters are at (2.8, 0.8) and (3.5, 5.7). The latter is 2.1 away
+    from the dense one.
 
     Implements :cite:`xenaki2014`, Experiment 1.
 
@@ -38,14 +39,14 @@ def make_three_gaussians(
     n_sparse : int, default=300
         Rows in each of the two others.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draw.
+        The seed or generator. Pass an int for reproducible data.
 
     Returns
     -------
     X : array of shape (n_dense + 2 * n_sparse, 2)
         The rows.
     y : array of shape (n_dense + 2 * n_sparse,)
-        0 for the dense cluster, 1 for the distant and 2 for the close sparse one.
+        0 for the dense cluster, 1 for the distant sparse cluster, 2 for the close one.
     """
     check_counts(n_dense=n_dense, n_sparse=n_sparse)
     rng = check_random_state(random_state)
@@ -60,12 +61,12 @@ def make_three_gaussians(
 def make_gaussian_and_outliers(
     n_inner: int = 400, n_right: int = 20, n_left: int = 10, *, random_state: Seed = None
 ) -> Labelled:
-    r"""One round cluster in the plane, and outliers beside it, more to the right than to the left.
+    r"""One round cluster with two features, and outliers to its right and left.
 
-    The cluster is normal, with mean zero and the covariance :math:`I`. Outliers are uniform on
-    [3, 10] x [-10, 10] and on [-10, -3] x [-10, 10].
+    The cluster is normal, with mean zero and covariance :math:`I`. Outliers are uniform on [3, 10]
+    x [-10, 10] and on [-10, -3] x [-10, 10].
 
-    Implements :cite:`filippone2010`, Fig. 2, the set of its study of stability (Fig. 3).
+    Implements :cite:`filippone2010`, Fig. 2; these data are also used for stability in Fig. 3.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ def make_gaussian_and_outliers(
     n_right, n_left : int, default=20, 10
         Outliers to the right and to the left of the cluster.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draw.
+        The seed or generator. Pass an int for reproducible data.
 
     Returns
     -------
@@ -92,25 +93,25 @@ def make_gaussian_and_outliers(
 
 
 def make_s2_like(n_samples: int = 5000, *, random_state: Seed = None) -> Labelled:
-    """Fifteen normal clusters in the plane that touch but hardly overlap, after the set S2.
+    """Fifteen normal clusters that hardly overlap, similar to the data set S2.
 
-    Every draw has clusters of its own: means at random in the square from 1.5 to 8.5, 1.45 and more
-    apart; twelve clusters nearly round (axes up to 1.3 : 1) and three elongated (2 : 1 to 4.5 : 1),
-    in any direction, with standard deviations from 0.32 to 0.48 along the longer axis; sizes that
-    differ by a seventh at most.
+    The clusters are random, too. Their means are in the square from 1.5 to 8.5, at least 1.45
+    apart. Twelve clusters are nearly round (ratio of axes up to 1.3), and three are elongated (2 to
+    4.5), in random directions. The standard deviations along the longer axis are 0.32 to 0.48. The
+    sizes differ by at most a seventh.
 
-    After the set S2 of the S-sets :cite:`franti2006`, in units of 100,000, whose ranges these are
-    (of sizes, of means and their smallest distance, of axes). Original to typicality: distributions
-    within the ranges are uniform. S2 itself is read by :func:`load_s2`. Its means are 1.82 away
-    from the nearest other on average, and quadratic discriminant analysis puts 97.6 % of its rows
-    into their clusters; in twenty draws these are 1.67 (1.53 to 1.76) and 98.1 % (97.2 to 99.2).
+    These ranges are those of the data set S2 of :cite:`franti2006`, in units of 100,000. Original
+    to typicality: the values are uniform within the ranges. In S2, the distance of a mean to the
+    nearest other mean is 1.82 on average, and quadratic discriminant analysis classifies 97.6 % of
+    the rows correctly. In twenty draws, these numbers are 1.67 (1.53 to 1.76) and 98.1 % (97.2 to
+    99.2). :func:`load_s2` reads S2 itself.
 
     Parameters
     ----------
     n_samples : int, default=5000
-        Rows in all clusters together.
+        The number of rows.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draw, of the clusters as well as of the rows.
+        The seed or generator, for clusters and rows. Pass an int for reproducible data.
 
     Returns
     -------

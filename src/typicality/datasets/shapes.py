@@ -29,13 +29,13 @@ def make_dense_regions(
     *,
     random_state: Seed = None,
 ) -> Labelled:
-    """Two rectangles and a ring, denser than the uniform noise around and within them.
+    """Two rectangles and a ring, in uniform noise of lower density.
 
-    All are uniform by area: rectangles of 2 x 0.62, a ring of mean radius 2 and width 0.62, noise
-    on the square [0, 10] x [0, 10].
+    Rows are uniform within each shape. The rectangles are 2 x 0.62, the ring has the mean radius 2
+    and the width 0.62, and the noise is in the square [0, 10] x [0, 10].
 
-    Implements :cite:`filippone2007`, Fig. 1. Differs from the paper: where the regions lie is our
-    choice; they are 2.5 and more apart, and at least 1 from the sides of the square.
+    Implements :cite:`filippone2007`, Fig. 1. Differs from the paper: the positions of the shapes
+    are our choice. The shapes are at least 2.5 apart, and at least 1 from the sides of the square.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def make_dense_regions(
     n_ring : int, default=300
         Rows in the ring.
     n_noise : int, default=1000
-        Rows anywhere in the square.
+        Noise rows in the square.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draw.
+        The seed or generator. Pass an int for reproducible data.
 
     Returns
     -------
@@ -73,18 +73,17 @@ def make_discs_banana_ring(
     *,
     random_state: Seed = None,
 ) -> Labelled:
-    r"""Four discs, a banana and a ring, each of its own density, and noise around and within them.
+    r"""Four discs, a banana and a ring, with different densities, in uniform noise.
 
-    All are uniform by area: discs of radius 0.8 near the corners of the square [0, 10] x [0, 10],
-    a ring of mean radius 1.2 and width 0.4, a banana that is half of a ring of mean radius 1.4 and
-    width 0.5, noise on the whole square. With :math:`\sigma = 0.5` the region that
-    :class:`~typicality.OneClusterPCM` finds more typical than the least typical tenth of the rows
-    has six parts.
+    Rows are uniform within each shape. The discs have the radius 0.8 and are near the corners of
+    the square [0, 10] x [0, 10]. The ring has the mean radius 1.2 and the width 0.4. The banana is
+    half of a ring with mean radius 1.4 and width 0.5. The noise is in the whole square. If
+    :class:`~typicality.OneClusterPCM` with :math:`\sigma = 0.5` rejects the least typical tenth of
+    the rows, the remaining region has six components.
 
-    Implements :cite:`filippone2010`, Fig. 1. Differs from the paper: it prints the numbers of rows
-    only; shapes and places are our choice. The shapes are 2 and more apart, and at least 0.4 from
-    the sides of the square. Noise is not kept away from them: of 30 rows about four fall into a
-    shape, and are labelled -1 all the same.
+    Implements :cite:`filippone2010`, Fig. 1. The paper gives only the numbers of rows; shapes and
+    positions are our choice. The shapes are at least 2 apart, and at least 0.4 from the sides of
+    the square. About four of 30 noise rows fall into a shape; they have the label -1, too.
 
     Parameters
     ----------
@@ -95,9 +94,9 @@ def make_discs_banana_ring(
     n_ring : int, default=80
         Rows in the ring.
     n_noise : int, default=30
-        Rows anywhere in the square, the outliers of the paper.
+        Noise rows in the square, the outliers of the paper.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draw.
+        The seed or generator. Pass an int for reproducible data.
 
     Returns
     -------
@@ -126,14 +125,14 @@ def make_ball_and_ring(
     ring_width: float = 0.1,
     random_state: Seed = None,
 ) -> Labelled:
-    r"""A ball inside a ring, in the unit square: no centres in the plane can separate them.
+    r"""A ball inside a ring; methods with centres in the input space cannot separate them.
 
-    Both are uniform by area, around (0.5, 0.5). Kernel fuzzy c-means with m = 2 and the kernel
-    :math:`e^{-10 |x-y|^2}` (:math:`\sigma = 0.2236`) separates them.
+    Rows are uniform within each shape. Both shapes have the centre (0.5, 0.5). Kernel fuzzy c-means
+    with m = 2 and the kernel :math:`e^{-10 |x-y|^2}` (:math:`\sigma = 0.2236`) separates them.
 
-    Implements :cite:`miyamoto2003`, Figs. 1 and 2. Differs from the paper: it prints no sizes.
-    With these, all starts separate them; a wider ball, or one of few rows, may be cut in halves
-    together with the ring.
+    Implements :cite:`miyamoto2003`, Figs. 1 and 2. The paper gives no sizes. With the default
+    sizes, kernel fuzzy c-means finds the two shapes from all initial prototypes. If the ball is
+    wider or has few rows, both shapes can be cut in halves.
 
     Parameters
     ----------
@@ -146,7 +145,7 @@ def make_ball_and_ring(
     ring_width : float, default=0.1
         Outer minus inner radius of the ring. The ball must fit inside.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draw.
+        The seed or generator. Pass an int for reproducible data.
 
     Returns
     -------
@@ -172,23 +171,24 @@ def make_ball_and_ring(
 def make_crescents(
     n_samples: int = 200, *, noise: float = 0.01, random_state: Seed = None
 ) -> Labelled:
-    r"""Two crescents in the unit square, each with a tip between the tips of the other.
+    r"""Two crescents, each with a tip between the tips of the other.
 
-    Half circles of radius 0.27, one open below and one above, and normal noise. Each reaches 0.03
-    beyond the line between the tips of the other. Entropy-regularised fuzzy c-means with
-    :math:`\lambda = 15` and the kernel :math:`e^{-50 |x-y|^2}` (:math:`\sigma = 0.1`) separates
-    them in most draws, not in all: in some a wrong partition has the lower objective.
+    The crescents are half circles of radius 0.27 in the unit square, with normal noise. One is open
+    below and one above. Each reaches 0.03 beyond the line between the tips of the other.
+    Entropy-regularised fuzzy c-means with :math:`\lambda = 15` and the kernel :math:`e^{-50
+    |x-y|^2}` (:math:`\sigma = 0.1`) separates them in most draws. In the other draws, a wrong
+    partition has a lower objective.
 
-    Implements :cite:`miyamoto2003`, Figs. 3 to 5. Differs from the paper: it prints no sizes.
+    Implements :cite:`miyamoto2003`, Figs. 3 to 5. The paper gives no sizes.
 
     Parameters
     ----------
     n_samples : int, default=200
-        Rows in both; the first crescent has one more where the number is odd.
+        The number of rows. If it is odd, the first crescent has one row more.
     noise : float, default=0.01
         Standard deviation of the noise.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draw.
+        The seed or generator. Pass an int for reproducible data.
 
     Returns
     -------

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from typicality._typing import Doubles, Floats, Places
 from typicality.membership.base import MembershipRule
 from typicality.plan import Plan
+from typicality.rows import Additive, Rows
 
 TOWARDS_THE_MEAN = 0.05
 
@@ -128,7 +129,7 @@ class LabelledSweep(Sweep[P]):
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class Tally(Additive):
     """How many rows prefer each prototype; the last entry counts those that prefer none.
 
     Parameters
@@ -152,11 +153,6 @@ class Tally:
             counted = np.bincount(places[weight > 0], minlength=n_clusters + 1)
             total = np.bincount(places, weight, minlength=n_clusters + 1).astype(np.float64)
         return cls(rows, counted, total)
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(
-            self.rows + other.rows, self.counted + other.counted, self.weight + other.weight
-        )
 
 
 class Outcome(NamedTuple):
@@ -332,3 +328,31 @@ class Geometry(Protocol[P]):
 
     def largest_membership(self, rule: MembershipRule, prototypes: P) -> float:
         """The clearest membership of a sample of the rows that take part."""
+
+
+class OverRows(Generic[P]):
+    """What spaces share that go over rows block by block, wherever these are."""
+
+    rows: Rows
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.rows.dtype
+
+    @property
+    def total_weight(self) -> float:
+        return self.rows.total_weight
+
+    @property
+    def n_distinct_rows(self) -> int:
+        return self.rows.sample().n_distinct
+
+    def memberships(self, rule: MembershipRule, prototypes: P) -> Floats:
+        predictor = prototypes.for_prediction()
+        found: Floats = self.rows.map(lambda block: predictor.memberships(rule, block.X))
+        return found
+
+    def labels(self, rule: MembershipRule, prototypes: P) -> NDArray[np.int32]:
+        predictor = prototypes.for_prediction()
+        found: NDArray[np.int32] = self.rows.map(lambda block: predictor.labels(rule, block.X))
+        return found

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Places
@@ -14,6 +13,7 @@ from typicality.geometry.base import (
     Gaps,
     LabelledSweep,
     Outcome,
+    OverRows,
     Subsample,
     Sweep,
     Tally,
@@ -27,7 +27,7 @@ from typicality.membership.hard import Hard
 from typicality.operators import KernelColumns, Tolerance
 from typicality.operators.bases import Basis, Coefficients, choose_basis
 from typicality.plan import Plan
-from typicality.rows import Block, DistinctRows, Rows
+from typicality.rows import Additive, Block, DistinctRows, Rows
 
 _ENTRIES = 2**21  # rows x clusters at a time
 _FEWEST_ROWS = 2**16  # at a time: each part of a block costs a transform of its own
@@ -37,7 +37,7 @@ _ABOUT = 2.0  # the factor by which a sample may be wrong about the variance
 
 
 @dataclass(frozen=True, eq=False)
-class BlockSums:
+class BlockSums(Additive):
     """What a pass over rows adds up.
 
     Parameters
@@ -57,15 +57,6 @@ class BlockSums:
     objective: float
     change: float
     tally: Tally
-
-    def __add__(self, other: "BlockSums") -> "BlockSums":
-        return BlockSums(
-            self.sums + other.sums,
-            self.mass + other.mass,
-            self.objective + other.objective,
-            self.change + other.change,
-            self.tally + other.tally,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +172,7 @@ class BlockPrototypes(ByExpansion):
         return ExpandedPrototypes(sums, self.energy, self.dtype)
 
 
-class BlockSpace:
+class BlockSpace(OverRows[BlockPrototypes]):
     r"""The space that a kernel of a distance induces, of rows that are read block by block.
 
     Distances are those of :class:`~typicality.geometry.kernel_space.KernelSpace`. Prototypes are
@@ -234,14 +225,6 @@ class BlockSpace:
         raise AttributeError("the rows are not in memory")
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.rows.dtype
-
-    @property
-    def total_weight(self) -> float:
-        return self.rows.total_weight
-
-    @property
     def typical(self) -> Self:
         return self  # on a sphere no row is far
 
@@ -261,10 +244,6 @@ class BlockSpace:
     @property
     def dimension(self) -> float:
         return self.sample.dimension
-
-    @property
-    def n_distinct_rows(self) -> int:
-        return self.rows.sample().n_distinct
 
     def largest_moment(self, *, normalised: bool) -> float:
         return self.sample.largest_moment(normalised=normalised)
@@ -421,16 +400,6 @@ class BlockSpace:
     def _fold(self, rule: MembershipRule, prototypes: BlockPrototypes) -> BlockSums:
         step = _Pass(rule, prototypes.for_prediction(), None, prototypes.n_clusters)
         return self.rows.fold(step)
-
-    def memberships(self, rule: MembershipRule, prototypes: Any) -> Floats:
-        predictor = getattr(prototypes, "_expanded", prototypes)
-        found: Floats = self.rows.map(lambda block: predictor.memberships(rule, block.X))
-        return found
-
-    def labels(self, rule: MembershipRule, prototypes: Any) -> NDArray[np.int32]:
-        predictor = getattr(prototypes, "_expanded", prototypes)
-        found: NDArray[np.int32] = self.rows.map(lambda block: predictor.labels(rule, block.X))
-        return found
 
     def plan(self, n_clusters: int) -> Plan:
         return self.basis.plan(self.rows.n_rows, n_clusters)

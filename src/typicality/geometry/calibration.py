@@ -89,8 +89,7 @@ class Calibration(NamedTuple):
 
     def _shares(self, counts: Doubles) -> Doubles:
         unit = unit_of_weight(self.copies)
-        shares: Doubles = (unit + counts) / (unit + self.copies.sum(dtype=np.float64))
-        return shares
+        return np.asarray((unit + counts) / (unit + self.copies.sum(dtype=np.float64)))
 
 
 def split_copies(n_rows: int, sample_weight: Floats | None, random: Any) -> tuple[Any, Any]:

@@ -17,7 +17,7 @@ from typicality.geometry.base import Tally
 from typicality.geometry.torch_sweep import sum_tensor
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import HardForm
-from typicality.rows import Block
+from typicality.rows import Additive, Block
 
 _TILE_ENTRIES = 2**16  # entries of the largest array of a tile: stays in the L2 cache
 _CHUNK_ROWS = 4096
@@ -31,7 +31,7 @@ _WORK_PER_THREAD = 200_000  # products of rows, clusters and features that are w
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class Moments(Additive):
     """Sums over rows, relative to an origin; those of two sets of rows add up.
 
     Parameters
@@ -49,38 +49,22 @@ class Moments:
     within: Doubles
     objective: float
 
-    def __add__(self, other: "Moments") -> "Moments":
-        return Moments(
-            self.first + other.first,
-            self.mass + other.mass,
-            self.within + other.within,
-            self.objective + other.objective,
-        )
-
 
 @dataclass(frozen=True, eq=False)
-class LabelledMoments:
+class LabelledMoments(Additive):
     """Moments, and the first moments and mass of the rows that prefer each cluster; they add up."""
 
     moments: Moments
     first: Doubles
     mass: Doubles
 
-    def __add__(self, other: "LabelledMoments") -> "LabelledMoments":
-        return LabelledMoments(
-            self.moments + other.moments, self.first + other.first, self.mass + other.mass
-        )
-
 
 @dataclass(frozen=True, eq=False)
-class TalliedMoments:
+class TalliedMoments(Additive):
     """Moments, and how many rows prefer each cluster; they add up."""
 
     moments: Moments
     tally: Tally
-
-    def __add__(self, other: "TalliedMoments") -> "TalliedMoments":
-        return TalliedMoments(self.moments + other.moments, self.tally + other.tally)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,6 @@ import numpy as np
 from typicality._cached import cached_property
 from typicality._tensors import OnDevice
 from typicality._typing import Doubles, Floats
-from typicality.geometry.base import relative_move
 from typicality.geometry.kernel_prototypes import KernelPrototypes
 from typicality.geometry.kernel_space import KernelSpace
 from typicality.membership.base import MembershipRule
@@ -79,24 +78,13 @@ class DeviceSpace(KernelSpace):
         mass = (rule.weights(memberships) * self._mass).sum(dim=0)
         return float(objective), mass.cpu().numpy()
 
-    def _step(self, rule: MembershipRule, prototypes: KernelPrototypes) -> dict[str, Any]:
-        objective, mass = self.objective_and_mass(rule, prototypes)
-        following = self._at(self._weights_after(rule, prototypes))
-        change = self._here(following.weights) - self._here(prototypes.weights)
-        moves = -(change * (self._here(following.products) - self._here(prototypes.products))).sum(
-            dim=0
-        )
-        squared = moves.cpu().numpy().clip(min=0.0)
-        return {
-            "prototypes": following,
-            "objective": objective,
-            "mass": mass,
-            "within_sqdist": following.energy.clip(min=0.0),
-            "relative_move": relative_move(squared, self.total_variance),
-        }
+    def _moves(self, before: KernelPrototypes, after: KernelPrototypes) -> Doubles:
+        change = self._here(after.weights) - self._here(before.weights)
+        shift = self._here(after.products) - self._here(before.products)
+        moves: Doubles = -(change * shift).sum(dim=0).cpu().numpy()
+        return moves.clip(min=0.0)
 
-    def _weights_after(self, rule: MembershipRule, prototypes: KernelPrototypes) -> "Tensor":
-        """The weights of the next prototypes; what pulls no row stays where it is."""
+    def _next_weights(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Any:
         import torch
 
         sqdist = self._sqdist(prototypes)
@@ -107,7 +95,8 @@ class DeviceSpace(KernelSpace):
             pull = torch.zeros_like(sqdist)
             pull[taking_part] = rule.pull(sqdist[taking_part]) * self._mass[taking_part]
         total = pull.sum(dim=0)
-        return torch.where(total > 0, pull / total, self._here(prototypes.weights))
+        following = torch.where(total > 0, pull / total, self._here(prototypes.weights))
+        return OnDevice(following)
 
     def _here(self, array: Any) -> "Tensor":
         return on_device(array, str(self.operator.device))

@@ -1,8 +1,11 @@
-"""Gaps: how far rows are from the rows nearest to them, in either space."""
+"""Gaps: how far rows are from the rows nearest to them, in either space.
 
-from abc import ABC, abstractmethod
+A row is isolated when it is more than three times as far from its nearest row as 95 of 100 rows
+are: an outlier. Isolated rows do not count in the largest gap and are never the farthest.
+"""
+
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,52 +32,8 @@ _TIED = 100.0  # units in the last place, of distances that may be the same
 _NOTHING = 0.01  # units in the last place of the largest squared distance: the same row
 
 
-class _Gaps(ABC):
-    """What the two spaces share.
-
-    A row is isolated when it is more than three times as far from its nearest row as 95 of 100 rows
-    are: an outlier. Isolated rows do not count in the largest gap and are never the farthest.
-    """
-
-    @property
-    @abstractmethod
-    def _isolated(self) -> NDArray[np.bool_]:
-        """Which of the distinct rows are isolated."""
-
-    @abstractmethod
-    def _sqdist_to(self, prototypes: Any) -> Doubles:
-        """Squared distances of the distinct rows to their nearest prototype."""
-
-    @property
-    @abstractmethod
-    def _crowd(self) -> Doubles:
-        """Squared distances of the distinct rows to their tenth nearest row."""
-
-    rows: Floats
-    index: Places
-
-    @abstractmethod
-    def _unassigned(self, rule: MembershipRule, prototypes: Any) -> NDArray[np.bool_]:
-        """Which of the distinct rows are in no cluster."""
-
-    def densest(self, rule: MembershipRule, prototypes: Any) -> int | None:
-        free = self._unassigned(rule, prototypes)
-        if not free.any():
-            return None
-        crowd = np.where(free, self._crowd, np.inf)
-        limit = (1.0 + _TIED * np.finfo(self.rows.dtype).eps) * crowd.min()
-        return int(self.index[np.flatnonzero(crowd <= limit)[0]])
-
-    def farthest_row(self, prototypes: Any) -> int:
-        nearest = self._sqdist_to(prototypes)
-        nearest[self._isolated] = -np.inf
-        # Of rows that are equally far, but for rounding, the first in the order of the distinct.
-        limit = (1.0 - _TIED * np.finfo(self.rows.dtype).eps) * nearest.max()
-        return int(self.index[np.flatnonzero(nearest >= limit)[0]])
-
-
 @dataclass(frozen=True, eq=False)
-class InputGaps(_Gaps):
+class InputGaps:
     """Squared distances to nearest rows, through a search tree.
 
     Parameters
@@ -110,7 +69,8 @@ class InputGaps(_Gaps):
         Rows that follow one another along the tree bound each other's gap from above; only rows
         whose bound is above the largest gap found so far are asked for their nearest row.
         """
-        limit = np.inf if self.all_rows else _isolation(self._of_some())
+        some = np.arange(0, len(self.rows), max(1, len(self.rows) // _SAMPLE_ROWS))
+        limit = np.inf if self.all_rows else _isolation(self._of(some))
         bound = self._bounds()
         order = np.argsort(-bound, kind="stable")
         isolated = np.zeros(len(self.rows), bool)
@@ -134,9 +94,6 @@ class InputGaps(_Gaps):
     def _crowd(self) -> Doubles:
         return _sqdist(self.rows, self.rows[self._search.among(_CROWD + 1)[:, -1]])
 
-    def _of_some(self) -> Doubles:
-        return self._of(np.arange(0, len(self.rows), max(1, len(self.rows) // _SAMPLE_ROWS)))
-
     def _bounds(self) -> Doubles:
         """Squared distances to the nearest of a few rows."""
         order = self._search.order
@@ -149,13 +106,13 @@ class InputGaps(_Gaps):
                 bounds[behind] = np.minimum(bounds[behind], sqdist)
         return bounds
 
-    def _sqdist_to(self, prototypes: "Centroids") -> Doubles:
+    def farthest_row(self, prototypes: "Centroids") -> int:
         blocks = prototypes.blocks(self.rows)
         nearest = [prototypes.sqdist(self.rows[block]).min(axis=1) for block in blocks]
-        return np.concatenate(nearest).astype(np.float64)
+        return _farthest(self, np.concatenate(nearest).astype(np.float64))
 
-    def _unassigned(self, rule: MembershipRule, prototypes: "Centroids") -> NDArray[np.bool_]:
-        return prototypes.labels(rule, self.rows) < 0
+    def densest(self, rule: MembershipRule, prototypes: "Centroids") -> int | None:
+        return _densest(self, prototypes.labels(rule, self.rows) < 0)
 
     def near(self, prototypes: "Centroids", n_neighbors: int) -> Doubles:
         points = prototypes.centers
@@ -165,7 +122,7 @@ class InputGaps(_Gaps):
 
 
 @dataclass(frozen=True, eq=False)
-class KernelGaps(_Gaps):
+class KernelGaps:
     """The same in a kernel-induced space, by all distances: O(n^2) time, O(n) memory.
 
     Parameters
@@ -206,23 +163,37 @@ class KernelGaps(_Gaps):
     def _neighbours(self) -> Doubles:
         step = max(1, _BLOCK_ENTRIES // len(self.rows))
         parts = (self.index[first : first + step] for first in range(0, len(self.index), step))
-        return np.concatenate([self._among(part)[:, :_CROWD] for part in parts])
+        found = []
+        for asking in parts:
+            sqdist = 2.0 * self.columns.half_sqdist(self.rows[asking])[:, self.index]
+            found.append(_others(sqdist.astype(np.float64), self.rows)[:, :_CROWD])
+        return np.concatenate(found)
 
-    def _among(self, asking: Places) -> Doubles:
-        sqdist = 2.0 * self.columns.half_sqdist(self.rows[asking])[:, self.index]
-        return _others(sqdist.astype(np.float64), self.rows)
+    def farthest_row(self, prototypes: "KernelPrototypes") -> int:
+        return _farthest(self, prototypes.training_sqdist[self.index].min(axis=1))
 
-    def _sqdist_to(self, prototypes: "KernelPrototypes") -> Doubles:
-        nearest: Doubles = prototypes.training_sqdist[self.index].min(axis=1)
-        return nearest
-
-    def _unassigned(
-        self, rule: MembershipRule, prototypes: "KernelPrototypes"
-    ) -> NDArray[np.bool_]:
-        return prototypes.labels(rule, self.rows[self.index]) < 0
+    def densest(self, rule: MembershipRule, prototypes: "KernelPrototypes") -> int | None:
+        return _densest(self, prototypes.labels(rule, self.rows[self.index]) < 0)
 
     def near(self, prototypes: "KernelPrototypes", n_neighbors: int) -> Doubles:
         return _others(prototypes.training_sqdist[self.index].T, self.rows)[:, :n_neighbors]
+
+
+def _farthest(gaps: InputGaps | KernelGaps, nearest: Doubles) -> int:
+    """The row that is farthest from its nearest prototype, given these squared distances."""
+    nearest[gaps._isolated] = -np.inf
+    # Of rows that are equally far, but for rounding, the first in the order of the distinct.
+    limit = (1.0 - _TIED * np.finfo(gaps.rows.dtype).eps) * nearest.max()
+    return int(gaps.index[np.flatnonzero(nearest >= limit)[0]])
+
+
+def _densest(gaps: InputGaps | KernelGaps, free: NDArray[np.bool_]) -> int | None:
+    """The free row whose tenth nearest row is closest; None if no row is free."""
+    if not free.any():
+        return None
+    crowd = np.where(free, gaps._crowd, np.inf)
+    limit = (1.0 + _TIED * np.finfo(gaps.rows.dtype).eps) * crowd.min()
+    return int(gaps.index[np.flatnonzero(crowd <= limit)[0]])
 
 
 def _isolation(gaps: Doubles) -> float:
@@ -238,5 +209,4 @@ def _others(sqdist: Doubles, rows: Floats) -> Doubles:
 
 
 def _sqdist(rows: Floats, others: Floats) -> Doubles:
-    sqdist: Doubles = np.sum((rows.astype(np.float64) - others) ** 2, axis=1)
-    return sqdist
+    return np.asarray(np.sum((rows.astype(np.float64) - others) ** 2, axis=1))

@@ -1,7 +1,6 @@
 """The input space: prototypes are weighted means of rows, from one fold over the rows."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from typicality.geometry.base import (
     LabelledSweep,
     Members,
     Outcome,
+    OverRows,
     Subsample,
     Sweep,
     Tally,
@@ -60,7 +60,7 @@ def sweep_units(n_rows: int, n_features: int, n_clusters: int) -> dict[str, floa
     return {"rows": float(n_rows), "memberships": memberships, "coordinates": coordinates}
 
 
-class InputSpace:
+class InputSpace(OverRows[Centroids]):
     r"""The space of the data: prototypes are weighted means of rows.
 
     .. math:: v_k = \frac{\sum_h \omega_h w_{hk} x_h}{\sum_h \omega_h w_{hk}}, \qquad
@@ -91,14 +91,6 @@ class InputSpace:
         """The weights, where they are in memory."""
         weight: Floats | None = self.rows.weight  # type: ignore[attr-defined]
         return weight
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.rows.dtype
-
-    @property
-    def total_weight(self) -> float:
-        return self.rows.total_weight
 
     @property
     def features(self) -> Features:
@@ -148,10 +140,6 @@ class InputSpace:
     def dimension(self) -> float:
         """The number of features that are not constant; 1 where all are."""
         return max(float(np.count_nonzero(self.features.low < self.features.high)), 1.0)
-
-    @property
-    def n_distinct_rows(self) -> int:
-        return self.rows.sample().n_distinct
 
     def largest_moment(self, *, normalised: bool) -> float:
         some = self.rows.sample(_SAMPLE_ROWS)
@@ -264,7 +252,11 @@ class InputSpace:
         return InputGaps(some.rows, some.index, all_rows)
 
     def first_row(self) -> int:
-        return self.rows.fold(_FirstRow.of).number
+        def first(block: Block) -> int:
+            weighted = [0] if block.weight is None else np.flatnonzero(block.weight)
+            return block.start + int(weighted[0]) if len(weighted) else _NO_ROW
+
+        return int(self.rows.reduce(first, min))
 
     def subsample(self, at_most: int) -> Subsample[Centroids] | None:
         if self.rows.n_rows <= at_most and self.rows.in_memory:
@@ -307,33 +299,8 @@ class InputSpace:
         moments = self.rows.fold(lambda block: prototypes.fold(rule, block.X, block.weight))
         return moments.objective, moments.mass
 
-    def memberships(self, rule: MembershipRule, prototypes: Centroids) -> Floats:
-        memberships: Floats = self.rows.map(lambda block: prototypes.memberships(rule, block.X))
-        return memberships
-
-    def labels(self, rule: MembershipRule, prototypes: Centroids) -> NDArray[np.int32]:
-        labels: NDArray[np.int32] = self.rows.map(lambda block: prototypes.labels(rule, block.X))
-        return labels
-
     def largest_membership(self, rule: MembershipRule, prototypes: Centroids) -> float:
         return float(prototypes.memberships(rule, self.rows.sample(_SAMPLE_ROWS).rows).max())
-
-
-@dataclass(frozen=True, eq=False)
-class _FirstRow:
-    """The number of the first row of positive weight; the smaller one is the sum of two."""
-
-    number: int
-
-    @classmethod
-    def of(cls, block: Block) -> "_FirstRow":
-        if block.weight is None:
-            return cls(block.start)
-        positive = np.flatnonzero(block.weight)
-        return cls(block.start + int(positive[0]) if len(positive) else _NO_ROW)
-
-    def __add__(self, other: "_FirstRow") -> "_FirstRow":
-        return _FirstRow(min(self.number, other.number))
 
 
 def _largest_sparse_eigenvalue(rows: Any, mean: Doubles, scale: Doubles) -> float:

@@ -12,12 +12,7 @@ from typicality._tensors import resident
 from typicality._threads import over_blocks
 from typicality._typing import Doubles, Floats, Places
 from typicality.membership.base import MembershipRule, labels
-from typicality.operators import (
-    Columns,
-    Expansion,
-    Operator,
-    compressed,
-)
+from typicality.operators import Columns, Expansion, Operator, compressed
 
 BLOCK_ROWS = 2**17  # of work over threads: longer than what Python does between the arrays
 
@@ -70,12 +65,10 @@ class ExpandedPrototypes:
         return sqdist_from_products(self.sums.complement_at(X), self.energy)
 
     def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
-        memberships: Floats = rule.memberships(self.exact_sqdist(X)).astype(self.dtype)
-        return memberships
+        return np.asarray(rule.memberships(self.exact_sqdist(X)).astype(self.dtype))
 
     def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
-        preferred: NDArray[np.int32] = labels(rule, self.exact_sqdist(X)).astype(np.int32)
-        return preferred
+        return np.asarray(labels(rule, self.exact_sqdist(X)).astype(np.int32))
 
     def labels_and_memberships(
         self, rule: MembershipRule, X: Floats
@@ -221,5 +214,4 @@ def sqdist_from_products(products: Floats, energy: Floats) -> Doubles:
 
     Negative ones can only be rounding, or a kernel that is no scalar product: they become zero.
     """
-    sqdist: Doubles = (2.0 * products - energy).clip(min=0.0)
-    return sqdist
+    return (2.0 * products - energy).clip(min=0.0)

@@ -22,23 +22,13 @@ from typicality.geometry.base import (
     relative_move,
 )
 from typicality.geometry.gaps import KernelGaps
-from typicality.geometry.kernel_prototypes import (
-    BLOCK_ROWS,
-    KernelPrototypes,
-    sqdist_from_products,
-)
+from typicality.geometry.kernel_prototypes import BLOCK_ROWS, KernelPrototypes, sqdist_from_products
 from typicality.geometry.rows import far_rows
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import Hard
 from typicality.membership.possibilistic import WithTails
-from typicality.operators import (
-    EXACT,
-    Columns,
-    KernelColumns,
-    Tolerance,
-    choose_operator,
-)
+from typicality.operators import EXACT, Columns, KernelColumns, Tolerance, choose_operator
 from typicality.plan import Plan
 from typicality.rows import DistinctRows, count_distinct_rows
 
@@ -71,8 +61,7 @@ class KernelCandidates:
         return 2.0 * self.half_sqdist[:, number].clip(min=0.0)
 
     def sqdist_to_mean(self) -> Doubles:
-        sums: Doubles = np.einsum("ij,j->i", self.half_sqdist, self.weight)
-        return sums
+        return np.asarray(np.einsum("ij,j->i", self.half_sqdist, self.weight))
 
 
 class KernelSpace:
@@ -142,10 +131,6 @@ class KernelSpace:
     @property
     def total_weight(self) -> float:
         return float(self._row_weight.sum())
-
-    @property
-    def _has_coordinates(self) -> bool:
-        return isinstance(self.columns, KernelColumns)
 
     @cached_property
     def _row_weight(self) -> Doubles:
@@ -294,7 +279,7 @@ class KernelSpace:
         return self._candidates(max(_LARGEST_START, 4 * n_clusters))
 
     def _candidates(self, at_most: int) -> KernelCandidates:
-        if self._has_coordinates:
+        if isinstance(self.columns, KernelColumns):
             data = DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
             index, weight = data.index, data.weight
         else:  # the values of a row follow the order of the training rows: go by its place instead
@@ -406,7 +391,7 @@ class KernelSpace:
         """The fields of a sweep."""
         objective, mass = self.objective_and_mass(rule, prototypes)
         following = self._expanded(self._next_weights(rule, prototypes))
-        moves = _sqdist_between(prototypes, following)
+        moves = self._moves(prototypes, following)
         return {
             "prototypes": following,
             "objective": objective,
@@ -414,6 +399,17 @@ class KernelSpace:
             "within_sqdist": following.energy.clip(min=0.0),
             "relative_move": relative_move(moves, self.typical.total_variance),
         }
+
+    def _moves(self, before: KernelPrototypes, after: KernelPrototypes) -> Doubles:
+        """Squared moves of prototypes, to full precision however small: -delta' E delta."""
+
+        def of_block(rows: slice) -> Doubles:
+            change = after.weights[rows] - before.weights[rows]
+            shift = after.products[rows] - before.products[rows]
+            return np.asarray(np.einsum("hk,hk->k", change, shift))
+
+        moves = -np.sum(over_blocks(of_block, len(before.weights), BLOCK_ROWS), axis=0)
+        return np.asarray(moves.clip(min=0.0))
 
     def _members(self, preferred: Places, n_clusters: int) -> Members[KernelPrototypes]:
         belongs = (preferred[:, None] == np.arange(n_clusters)) * self._row_weight[:, None]
@@ -493,18 +489,6 @@ class KernelSpace:
         return pull, np.sum(over_blocks(fill, n_rows, BLOCK_ROWS), axis=0)
 
 
-def _sqdist_between(before: KernelPrototypes, after: KernelPrototypes) -> Doubles:
-    """Squared moves of prototypes, to full precision however small: -delta' E delta."""
-
-    def of_block(rows: slice) -> Doubles:
-        change = after.weights[rows] - before.weights[rows]
-        shift = after.products[rows] - before.products[rows]
-        return np.asarray(np.einsum("hk,hk->k", change, shift))
-
-    moves = -np.sum(over_blocks(of_block, len(before.weights), BLOCK_ROWS), axis=0)
-    return np.asarray(moves.clip(min=0.0))
-
-
 def _second_moments(sample: KernelCandidates, *, normalised: bool) -> Doubles:
     """Eigenvalues, in rising order, of the covariance in the induced space; normalised, of the
     directions from the mean alone. They are those of the centred Gram matrix of the sample.
@@ -517,5 +501,4 @@ def _second_moments(sample: KernelCandidates, *, normalised: bool) -> Doubles:
     if normalised:
         sqnorm = np.diagonal(gram)
         scale = np.where(sqnorm > 0, scale / np.sqrt(np.where(sqnorm > 0, sqnorm, 1.0)), 0.0)
-    eigenvalues: Doubles = np.linalg.eigvalsh(gram * scale * scale[:, None])
-    return eigenvalues
+    return np.linalg.eigvalsh(gram * scale * scale[:, None])

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple, Protocol, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,27 +43,17 @@ def typical_range(rows: Rows) -> tuple[Doubles, Doubles]:
     ]
     first, third = np.array(quartiles).T
     fence = np.where(third > first, _EXTREME * (third - first), np.inf)
-    usual = rows.fold(lambda block: _Range.of(block, first - fence, third + fence))
-    return usual.low, usual.high
+    lowest, highest = first - fence, third + fence
 
-
-@dataclass(frozen=True, eq=False)
-class _Range:
-    """The smallest and the largest value of each feature between two bounds; ranges add up."""
-
-    low: Doubles
-    high: Doubles
-
-    @classmethod
-    def of(cls, block: Block, lowest: Doubles, highest: Doubles) -> "_Range":
+    def ends(block: Block) -> Doubles:
         X = block.X if block.weight is None else block.X[block.weight > 0]
         inside = (lowest <= X) & (highest >= X)
         low = np.min(X, axis=0, initial=np.inf, where=inside)
         high = np.max(X, axis=0, initial=-np.inf, where=inside)
-        return cls(low.astype(np.float64), high.astype(np.float64))
+        return np.stack([low, -high], dtype=np.float64)
 
-    def __add__(self, other: "_Range") -> "_Range":
-        return _Range(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+    low, minus_high = rows.reduce(ends, np.minimum)
+    return low, -minus_high
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,13 +105,14 @@ class FarRows:
             sqdist[rows] = _sqdist(block.X[rows], self.centre)
         counted = True if block.weight is None else block.weight > 0
         far = np.flatnonzero((sqdist > self.reach) & counted)
-        few, weight = max(_FEW * self.sample.weight.sum(), self.one_row), self.sample.weight
-        parts = [
-            _mutual_sqdist(block.X[far[rows]], self.sample.rows) <= self.reach
-            for rows in row_blocks(len(far))
-        ]
-        alone = [near @ weight <= few * (1 + 1e-9) for near in parts]
-        return far[np.concatenate(alone)] if alone else far
+        others, weight = self.sample.rows, self.sample.weight
+        between = sparse_distances if is_sparse(others) else cdist
+        return _alone(
+            far,
+            lambda some: (between(block.X[some], others, "sqeuclidean"), weight),
+            self.reach,
+            self.one_row,
+        )
 
 
 def _medians(some: DistinctRows) -> Doubles:
@@ -133,19 +124,11 @@ def _medians(some: DistinctRows) -> Doubles:
     return np.array([median(x.astype(np.float64), some.weight) for x in some.rows.T])
 
 
-def _mutual_sqdist(rows: Floats, others: Floats) -> Doubles:
-    if is_sparse(rows):
-        return sparse_distances(rows, others, "sqeuclidean")
-    sqdist: Doubles = cdist(rows, others, "sqeuclidean")
-    return sqdist
-
-
 def _sqdist(rows: Floats, centre: Doubles) -> Doubles:
     if is_sparse(rows):
         return sqdist_to_points(rows, centre[None, :])[:, 0]
     offsets = rows - centre
-    sqdist: Doubles = np.einsum("hj,hj->h", offsets, offsets)
-    return sqdist
+    return np.asarray(np.einsum("hj,hj->h", offsets, offsets))
 
 
 def far_rows(
@@ -179,25 +162,23 @@ def far_rows(
         return None
     one_row = 1.0 if sample_weight is None else unit_of_weight(sample_weight)
     alone = np.zeros(len(sqdist), bool)
-    for block in row_blocks(len(far)):
-        between, weight = company(far[block])
-        few = max(_FEW * weight.sum(dtype=np.float64), one_row)
-        alone[far[block]] = (between <= reach) @ weight.astype(np.float64) <= few * (1 + 1e-9)
+    alone[_alone(far, company, reach, one_row)] = True
     return alone if alone.any() else None
 
 
-class NeighbourSearch(Protocol):
-    """Finds the nearest rows of points and knows how far they are."""
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows that are searched."""
-
-    def of(self, asking: Floats, k: int) -> Places:
-        """The k nearest rows of each asking row, the nearest first, shape (len(asking), k)."""
-
-    def sqdist(self, asking: Floats, index: Places) -> Doubles:
-        """Squared distances of asking rows to some rows each, pair by pair."""
+def _alone(
+    far: Places,
+    company: Callable[[Places], tuple[Floats, Floats]],
+    reach: float,
+    one_row: float,
+) -> Places:
+    """Those of the far rows that have few rows within reach, or one."""
+    alone = np.zeros(len(far), bool)
+    for block in row_blocks(len(far)):
+        between, weight = company(far[block])
+        few = max(_FEW * weight.sum(dtype=np.float64), one_row)
+        alone[block] = (between <= reach) @ weight.astype(np.float64) <= few * (1 + 1e-9)
+    return far[alone]
 
 
 class Neighbours(NamedTuple):
@@ -212,7 +193,7 @@ class Neighbours(NamedTuple):
         return Neighbours(np.ascontiguousarray(rows), np.ascontiguousarray(sqdist))
 
 
-def neighbours_of(search: NeighbourSearch, asking: Floats, k: int) -> Neighbours:
+def neighbours_of(search: "NearestRows | GivenDistances", asking: Floats, k: int) -> Neighbours:
     """The k nearest rows of each asking row, with distances that do not depend on the batch."""
     index = np.empty((len(asking), min(k, search.n_rows)), np.intp)
     sqdist = np.empty(index.shape)
@@ -220,8 +201,17 @@ def neighbours_of(search: NeighbourSearch, asking: Floats, k: int) -> Neighbours
         block = slice(start, start + _POINTS_AT_A_TIME)
         index[block] = search.of(asking[block], k)
     small = is_small(_DIFFERENCE_SECONDS * index.size * asking.shape[1])
-    if isinstance(search, NearestRows) and not small:
-        _measure_compiled(search.rows, asking, index, sqdist)
+    if isinstance(search, NearestRows) and not small:  # in threads, to the last bit as below
+        from typicality.compiled.distances import measure_in_order  # numba takes a second to load
+
+        rows, asking = (
+            np.ascontiguousarray(each, dtype=np.float64) for each in (search.rows, asking)
+        )
+
+        def measure(first: int, last: int) -> None:
+            measure_in_order(rows, asking, first, last, index, sqdist)
+
+        over_ranges(measure, len(asking), at_least=_POINTS_OF_A_TASK)
         return Neighbours(index, sqdist)
     for start in range(0, len(asking), _POINTS_AT_A_TIME):
         block = slice(start, start + _POINTS_AT_A_TIME)
@@ -230,18 +220,6 @@ def neighbours_of(search: NeighbourSearch, asking: Floats, k: int) -> Neighbours
         index[block] = np.take_along_axis(index[block], order, axis=1)
         sqdist[block] = np.take_along_axis(squares, order, axis=1)
     return Neighbours(index, sqdist)
-
-
-def _measure_compiled(rows: Floats, asking: Floats, index: Places, sqdist: Doubles) -> None:
-    """The squared distances and the order of neighbours, in threads, to the last bit as above."""
-    from typicality.compiled.distances import measure_in_order  # numba takes a second to load
-
-    rows, asking = (np.ascontiguousarray(each, dtype=np.float64) for each in (rows, asking))
-
-    def measure(first: int, last: int) -> None:
-        measure_in_order(rows, asking, first, last, index, sqdist)
-
-    over_ranges(measure, len(asking), at_least=_POINTS_OF_A_TASK)
 
 
 @dataclass(frozen=True, eq=False)

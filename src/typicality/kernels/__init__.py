@@ -1,12 +1,12 @@
-r"""Kernels: frozen value objects with an exact block, an exact diagonal and exact distances.
+r"""Kernels: similarities of rows that are scalar products in another space.
 
-A kernel is a scalar product :math:`K(x, y) = \Phi(x)^\top \Phi(y)` of rows mapped to another space.
-What the algorithms need of it are distances there,
+A kernel is the scalar product :math:`K(x, y) = \Phi(x)^\top \Phi(y)` of rows that are mapped to
+another space by :math:`\Phi`. The algorithms use the distances in that space,
 
 .. math:: \lVert \Phi(x) - \Phi(y) \rVert^2 = K(x, x) + K(y, y) - 2 K(x, y),
 
-so a kernel gives these itself (`sqdist`), without the cancellation of the formula where it can.
-Implements :cite:`filippone2010`, eq. (14)-(15), (18).
+A kernel computes these distances with its method `sqdist`, if possible without the rounding errors
+of this formula. Implements :cite:`filippone2010`, eq. (14)-(15), (18).
 """
 
 from typing import Any
@@ -54,10 +54,10 @@ DISTANCE_KERNELS = tuple(name for name in _OF_DISTANCE if name in _FIRST_NAMES.v
 
 
 def named_kernel(name: str, sigma: float | None = None) -> Kernel:
-    """The kernel of a name; `sigma` is for those with a bandwidth.
+    """The kernel with a given name; `sigma` is the width of kernels that have one.
 
-    All names of :func:`sklearn.metrics.pairwise.pairwise_kernels` mean what they mean there, with
-    the parameters it has by default, but for the bandwidth.
+    All names of :func:`sklearn.metrics.pairwise.pairwise_kernels` can be used. They have the
+    default parameters of that function, except for the width.
     """
     if name in _OF_SCIKIT_LEARN:
         return Function(FromScikitLearn(name))

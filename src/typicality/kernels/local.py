@@ -23,21 +23,21 @@ class LocalGaussian:
     .. math:: K(x, y) = \Big( \frac{2 h_x h_y}{h_x^2 + h_y^2} \Big)^{d/2}
         e^{-\lVert x - y \rVert^2 / (2 (h_x^2 + h_y^2))},
 
-    where :math:`h_x` is 0.283 times the distance from x to the k-th nearest of some reference rows,
-    x itself not counted. It is the cosine of two normal densities of these widths, so it is a
+    where :math:`h_x` is 0.283 times the distance from x to its k-th nearest reference row (other
+    than x). This is the cosine similarity of two normal densities with these widths. So it is a
     scalar product with :math:`K(x, x) = 1`, if d is at least the number of features.
 
-    Original to typicality, see docs/theory. A block costs the search for k neighbours of each row.
+    Original to typicality, see docs/theory.
 
     Parameters
     ----------
     rows : array of shape (n, n_features)
-        The reference rows; they should be distinct.
+        The reference rows. They should be distinct.
     n_neighbors : int, default=22
-        The number k of the neighbour that tells the width.
+        The number k of the neighbour that determines the width. Larger values give a wider kernel.
     dimension : float, optional
-        The exponent d; the number of features when left out. With the dimension of a curve or a
-        sheet in many features, rows of different widths are less far apart.
+        The exponent d; by default the number of features. If the rows lie on a curve or a surface,
+        its dimension can be used. Then rows with different widths are closer to each other.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class LocalGaussian:
         return sqdist
 
     def log(self, X: Floats, Y: Floats, *, widths: Doubles | None = None) -> Floats:
-        """The logarithms of kernel values; `widths` are those at Y, where they are known."""
+        """The logarithms of the kernel values; `widths` are the widths at Y, if known."""
         one = self.widths(X)[:, None]
         other = (self.widths(Y) if widths is None else widths)[None, :]
         both = one**2 + other**2
@@ -86,7 +86,7 @@ class LocalGaussian:
         return log
 
     def widths(self, X: Floats) -> Doubles:
-        """The width at each row; the neighbours of a reference row are the others."""
+        """The width at each row. A reference row is not its own neighbour."""
         k = min(self.n_neighbors, len(self.rows) - 1)
         if k < 1:
             return np.ones(len(X))

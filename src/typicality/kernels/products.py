@@ -17,10 +17,9 @@ _DIAGONAL_BLOCK = 32  # rows at a time where a diagonal can only be cut out of a
 
 @dataclass(frozen=True)
 class Linear:
-    r"""The scalar product :math:`K(x, y) = x^\top y`: the space it induces is the input space.
+    r"""The scalar product :math:`K(x, y) = x^\top y`, whose space is the input space.
 
-    Implements :cite:`filippone2010`, after eq. (17): with it PCM in kernel-induced spaces is the
-    standard PCM.
+    Implements :cite:`filippone2010`, after eq. (17): with this kernel, kernel PCM is standard PCM.
     """
 
     positive_semidefinite = True
@@ -45,10 +44,10 @@ class Polynomial(ByDefinition):
     degree : int, default=3
         The power p.
     gamma : float, optional
-        The factor of the scalar product; one over the number of features, as in scikit-learn, when
-        left out.
+        The factor of the scalar product. By default 1 / n_features, as in scikit-learn.
     coef0 : float, default=1.0
-        The constant; not negative, or the kernel is no scalar product.
+        The constant, not negative. (With a negative constant, the kernel would not be a scalar
+        product.)
     """
 
     degree: float = 3
@@ -77,7 +76,7 @@ class Polynomial(ByDefinition):
 class Cosine:
     r"""The cosine of the angle, :math:`K(x, y) = x^\top y / (\lVert x \rVert \lVert y \rVert)`.
 
-    A row of zeros has no direction; it is mapped to the origin, as in
+    A row of zeros is mapped to the origin, as in
     :func:`sklearn.metrics.pairwise.cosine_similarity`.
     """
 
@@ -98,26 +97,25 @@ class Cosine:
 
 @dataclass(frozen=True)
 class Mixed:
-    r"""Numbers and categories: a Gaussian kernel, times a factor for each category that differs.
+    r"""A kernel for numbers and categories: a Gaussian, times a factor per category that differs.
 
     .. math:: K(x, y) = e^{-\lVert x - y \rVert^2 / (2 \sigma^2)}
         \prod_j \lambda_j^{[c_j \ne d_j]}
 
-    Rows are as :class:`typicality.preprocessing.MixedColumns` makes them: first the numbers, then
-    for each category a column that is :math:`\sqrt{-\ln \lambda_j}` in rows of that category and 0
-    in others. Rows of different categories have the squared distance
-    :math:`-2 \ln \lambda_j` there, so with these columns times :math:`\sigma` the kernel is a
-    Gaussian. An estimator multiplies them, and computes its sums as those of a Gaussian kernel.
+    Here x and y are the numbers of two rows, and :math:`c_j` and :math:`d_j` their categories in
+    column j. The rows must be those that :class:`typicality.preprocessing.MixedColumns` returns.
+    They have the numbers first, and then one column per category, which is :math:`\sqrt{-\ln
+    \lambda_j}` for rows of this category and 0 otherwise.
 
     Implements :cite:`aitchison1976` and :cite:`li2003`, the kernel of unordered categories.
 
     Parameters
     ----------
     n_numeric : int
-        How many columns hold numbers; they come first.
+        The number of columns that hold numbers. They come first.
     sigma : float, optional
-        The width for these. When left out, the parameter `sigma` of the estimator gives the width
-        or the rule for it, which then looks at the numbers only; without numbers a rule gives 1.
+        The width for the numbers. By default, the parameter `sigma` of the estimator is used. A
+        rule of the estimator uses only the numbers; if there are no numbers, the width is 1.
 
     Examples
     --------
@@ -154,7 +152,7 @@ class Mixed:
         return Gaussian(1.0).sqdist(self._in_widths(X), self._in_widths(Y))
 
     def factors(self, n_features: int, sigma: float) -> Doubles:
-        """What columns are multiplied by to make the kernel a Gaussian of width `sigma`."""
+        """The factors of the columns with which this kernel is a Gaussian of width `sigma`."""
         if self.n_numeric > n_features:
             raise ValueError(
                 f"X has {n_features} columns, fewer than the n_numeric={self.n_numeric} numeric "
@@ -199,13 +197,14 @@ def _directions(X: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Function(ByDefinition):
-    """Any function of two sets of rows, as in :class:`sklearn.svm.SVC`.
+    """A kernel from a function of two arrays of rows, as in :class:`sklearn.svm.SVC`.
 
     Parameters
     ----------
     function : callable
-        `function(X, Y)` gives an array of shape (len(X), len(Y)). For a function of two single rows
-        use ``functools.partial(sklearn.metrics.pairwise.pairwise_kernels, metric=function)``.
+        `function(X, Y)` returns an array of shape (len(X), len(Y)). If your function takes two
+        single rows, use ``functools.partial(sklearn.metrics.pairwise.pairwise_kernels,
+        metric=function)``.
     """
 
     function: Callable[[Floats, Floats], Floats]

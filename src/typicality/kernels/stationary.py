@@ -104,14 +104,15 @@ class SinglePrecision(NamedTuple):
 
 
 class Stationary(ABC):
-    r"""Kernels of a distance, with :math:`K(x, x) = 1`: rows are mapped onto the unit sphere.
+    r"""Base for kernels that are functions of a distance, with :math:`K(x, x) = 1`.
 
     .. math:: K(x, y) = \kappa(\delta(x, y)), \qquad
         \lVert \Phi(x) - \Phi(y) \rVert^2 = 2 (1 - \kappa(\delta(x, y)))
 
-    A subclass gives the distance :math:`\delta` (`metric`, a name of
-    :func:`scipy.spatial.distance.cdist`), the profile :math:`\kappa`, its logarithm, which does not
-    underflow, and its complement :math:`1 - \kappa`, which keeps all digits for wide kernels.
+    A subclass defines the distance :math:`\delta` (`metric`, a name of
+    :func:`scipy.spatial.distance.cdist`) and `log_profile`, the logarithm of :math:`\kappa`, which
+    does not underflow. It can override :math:`\kappa` (`profile`) and :math:`1 - \kappa`
+    (`complement`) with faster or more accurate versions.
     """
 
     metric: ClassVar[str] = "sqeuclidean"
@@ -137,33 +138,33 @@ class Stationary(ABC):
 
     @abstractmethod
     def log_profile(self, distance: Floats, out: Floats | None = None) -> Floats:
-        r"""The logarithm of the profile, :math:`\log \kappa`; into `out`, where that is given."""
+        r"""The logarithm of the profile, :math:`\log \kappa`; written to `out`, if given."""
 
     def complement(self, distance: Floats, out: Floats | None = None) -> Floats:
-        r"""One minus the profile, :math:`1 - \kappa`, to full relative precision."""
+        r"""One minus the profile, :math:`1 - \kappa`, with full relative precision."""
         values = self.log_profile(distance, out)
         np.expm1(values, out=values)
         return np.negative(values, out=values)
 
     def support_radius(self, rtol: float) -> float:
-        """The distance (by the metric, not its square) beyond which no value exceeds `rtol`.
+        """The distance beyond which no kernel value exceeds `rtol`, in the metric, not squared.
 
-        Infinite where none is known.
+        Infinite if no such distance is known.
         """
         return math.inf
 
     @property
     def compiled_form(self) -> Any:
-        """Parameters of the compiled form; None without one: then the array form is used.
+        """The parameters of the compiled form; None if the kernel has only the array form.
 
-        A named tuple whose class has a static method `functions`, which imports numba and returns
-        :class:`CompiledKernel`. A subclass may have another profile, so it does not inherit the
-        form.
+        They are a named tuple with a static method `functions`, which imports numba and returns a
+        :class:`CompiledKernel`. Subclasses do not inherit the form, because their profile can
+        differ.
         """
         return None
 
     def single_precision(self, n_features: int) -> SinglePrecision:
-        """Where compiled sums may use single precision; nowhere, if a kernel does not say it."""
+        """When compiled sums may use single precision; by default, never."""
         return SinglePrecision(scale=1.0, widest=-1.0, lowest=0.0)
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
@@ -174,7 +175,7 @@ class Stationary(ABC):
         return np.ones(len(X))
 
     def log(self, X: Floats, Y: Floats) -> Floats:
-        """The logarithms of kernel values, shape (len(X), len(Y)); they do not underflow."""
+        """The logarithms of the kernel values, shape (len(X), len(Y)); they do not underflow."""
         distances = self.distances(X, Y)
         return self.log_profile(distances, out=distances)
 
@@ -183,7 +184,7 @@ class Stationary(ABC):
         return 2.0 * self.complement(distances, out=distances)
 
     def distances(self, X: Floats, Y: Floats) -> Floats:
-        """What `profile` takes, shape (len(X), len(Y))."""
+        """The distances that `profile` takes, shape (len(X), len(Y))."""
         return pair_distances(X, Y, self.metric)
 
 
@@ -191,8 +192,8 @@ class Stationary(ABC):
 class Gaussian(Stationary):
     r"""The Gaussian kernel :math:`K(x, y) = e^{-\lVert x - y \rVert^2 / (2 \sigma^2)}`.
 
-    scikit-learn writes it with :math:`\gamma`, :cite:`miyamoto2003` with :math:`c`; both are
-    :math:`1 / (2 \sigma^2)`: see `gamma` and `from_gamma`.
+    The parameter :math:`\gamma` of scikit-learn and the parameter :math:`c` of :cite:`miyamoto2003`
+    are :math:`1 / (2 \sigma^2)`; see `gamma` and `from_gamma`.
 
     Implements :cite:`filippone2010`, eq. (18)-(19).
 
@@ -214,14 +215,14 @@ class Gaussian(Stationary):
 
     @classmethod
     def from_gamma(cls, gamma: float) -> Self:
-        r"""The kernel :math:`e^{-\gamma \lVert x - y \rVert^2}`; gamma is `c` of miyamoto2003."""
+        r"""The kernel :math:`e^{-\gamma \lVert x - y \rVert^2}`, given scikit-learn's gamma."""
         if not (math.isfinite(gamma) and gamma > 0):
             raise ValueError(f"gamma must be positive and finite, got {gamma!r}.")
         return cls(math.sqrt(0.5 / gamma))
 
     @property
     def gamma(self) -> float:
-        """The width as scikit-learn writes it: 1 / (2 sigma^2)."""
+        """The parameter gamma of scikit-learn: 1 / (2 sigma^2)."""
         return 0.5 / self.sigma**2
 
     def log_profile(self, distance: Floats, out: Floats | None = None) -> Floats:
@@ -254,8 +255,8 @@ class Laplacian(Stationary):
     r"""The Laplacian kernel :math:`K(x, y) = e^{-\lVert x - y \rVert_1 / \sigma}`.
 
     The distance is the sum of absolute differences, as in
-    :func:`sklearn.metrics.pairwise.laplacian_kernel`, whose gamma is :math:`1 / \sigma`. Heavier
-    tails than the Gaussian, and a cusp at zero.
+    :func:`sklearn.metrics.pairwise.laplacian_kernel`, with gamma = :math:`1 / \sigma`. This kernel
+    decreases more slowly than the Gaussian for far rows.
 
     Parameters
     ----------
@@ -333,13 +334,13 @@ def _exponential(part: Callable[..., float]) -> CompiledKernel:
 class Cauchy(Stationary):
     r"""The Cauchy kernel :math:`K(x, y) = (1 + \lVert x - y \rVert^2 / \sigma^2)^{-1}`.
 
-    Tails that never vanish: far rows are told apart where a Gaussian of the same width has none
-    left.
+    This kernel decreases slowly. So it distinguishes far rows for which a Gaussian of the same
+    width is practically zero.
 
     Parameters
     ----------
     sigma : float
-        The width, in the unit of the features; there the kernel is 1/2.
+        The width, in the unit of the features. The kernel is 1/2 at this distance.
     """
 
     sigma: float = 1.0

@@ -1,4 +1,4 @@
-"""Level sets of typicality: segment heights, the tree of alpha-cuts, labels at any alpha."""
+"""Level sets of the typicality: the tree of alpha-cuts, and labels at any alpha."""
 
 from typicality.levelsets.landscape import Landscape
 from typicality.levelsets.tree import AlphaTree, Branches, Cut, Valley, deepest_valley

@@ -124,23 +124,18 @@ def distinct_pairs(pairs: Pairs) -> Pairs:
 def components(n_rows: int, pairs: Pairs) -> NDArray[np.int32]:
     """The connected component of each row."""
     graph = coo_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), (n_rows, n_rows))
-    component: NDArray[np.int32] = connected_components(graph, directed=False)[1]
-    return component
+    return np.asarray(connected_components(graph, directed=False)[1])
 
 
 def _bridges(search: NearestRows, island: NDArray[np.int32], k: int) -> Pairs:
-    """The closest pairs of rows between each island and its nearest ones."""
+    """The k closest pairs of rows between each island and its nearest ones."""
     rows, norm = search.rows, search.norm
     members = np.split(np.argsort(island, kind="stable"), np.cumsum(np.bincount(island))[:-1])
     middles = np.array([rows[own].mean(axis=0, dtype=np.float64) for own in members])
     links = _links(NearestRows(middles, norm).among(_NEAREST_ISLANDS + 1))
-    return np.concatenate(
-        [_closest(rows, members[one], members[other], k, norm) for one, other in links]
-    )
-
-
-def _closest(rows: Floats, one: Places, other: Places, k: int, norm: int) -> Pairs:
-    """Rows of one island with the nearest row of another, the k closest of these pairs."""
-    distance, place = cKDTree(rows[other]).query(rows[one], p=norm)
-    closest = np.argsort(distance, kind="stable")[:k]
-    return np.sort(np.column_stack([one[closest], other[place[closest]]]), axis=1)
+    bridges = []
+    for one, other in ((members[a], members[b]) for a, b in links):
+        distance, place = cKDTree(rows[other]).query(rows[one], p=norm)
+        closest = np.argsort(distance, kind="stable")[:k]
+        bridges.append(np.column_stack([one[closest], other[place[closest]]]))
+    return np.sort(np.concatenate(bridges), axis=1)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -39,28 +39,33 @@ class Joined(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Landscape:
-    r"""Heights above the input space, and the typicality that belongs to each height.
+    r"""The height (density up to a factor) at any point, and its typicality.
 
     .. math:: s(x) = \sum_r w_r K(x, x_r), \qquad
         u(s) = e^{-(2 (1 - s) - w^\top E w) / \eta}
 
-    For kernels of a distance the typicality of a point is an increasing function of its height: cut
-    one or the other, the rows above are the same.
+    Here s is the height of a point x, and u its typicality. For kernels of a distance, u is an
+    increasing function of s. So a cut of the height is also a cut of the typicality.
 
     Implements :cite:`filippone2010`, eq. (26)-(28), for kernels with K(x, x) = 1.
 
     Parameters
     ----------
     columns : KernelColumns
-        A kernel of a distance against the training rows.
+        The kernel with the training rows.
     weights : array of shape (n,), float64
-        The weights of the training rows; they sum to one.
+        The weights of the training rows. They sum to one.
     energy : float
         :math:`w^\top E w`.
     eta : float
         The spread.
     sums : Expansion
-        The heights of any points, with the error bound of an operator.
+        The function that computes heights at any points, with an error bound.
+    labelling : {"neighbours", "complete"}, default="neighbours"
+        Which pairs of rows are connected by segments, and how many points of a segment are
+        evaluated: neighbours, in steps of half a bandwidth; or all pairs, with 20 points.
+    n_neighbors : int, default=30
+        The number of neighbours of a row.
     """
 
     columns: KernelColumns
@@ -68,13 +73,17 @@ class Landscape:
     energy: float
     eta: float
     sums: Expansion
+    labelling: Annotated[str, Literal["neighbours", "complete"]] = "neighbours"
+    n_neighbors: int = 30
 
     @classmethod
-    def of(cls, mean: KernelPrototypes, tolerance: Tolerance, *, eta: float) -> Self:
-        """The landscape of the mean of training rows, with heights as exact as `tolerance` asks.
+    def of(
+        cls, mean: KernelPrototypes, tolerance: Tolerance, *, eta: float, **between: Any
+    ) -> Self:
+        """Create the landscape of a mean of training rows, with heights accurate to `tolerance`.
 
-        Where the iterations went over all pairs, other points than rows have sums over near rows,
-        unless rows are few.
+        If the iterations used all pairs of rows, the heights of other points are sums over near
+        rows (over all rows, if there are few rows).
         """
         operator: Any = mean.operator
         compiled = not is_small(_PAIR_SECONDS * len(mean.weights) ** 2)
@@ -82,7 +91,7 @@ class Landscape:
             operator = Truncated(operator.columns, rtol=tolerance.absolute, single=False)
         sums = operator.expansion(mean.weights)
         weights, energy = mean.weights[:, 0], float(mean.energy[0])
-        return cls(operator.columns, weights, energy, eta, sums)
+        return cls(operator.columns, weights, energy, eta, sums, **between)
 
     @property
     def rtol(self) -> float:
@@ -91,7 +100,7 @@ class Landscape:
 
     @cached_property
     def nearest(self) -> NearestRows:
-        """A search for the nearest training rows, by the norm of the kernel."""
+        """A search for the nearest training rows, in the norm of the kernel."""
         return NearestRows(self.rows, 1 if self.kernel.metric == "cityblock" else 2)
 
     @property
@@ -105,15 +114,15 @@ class Landscape:
         return self.columns.kernel_function
 
     def heights(self, points: Floats) -> Doubles:
-        """Heights of points; each gets the same number in any batch."""
+        """The heights of points. They do not depend on the other points."""
         return np.asarray(self.sums.at(points)[:, 0], dtype=np.float64)
 
     def row_heights(self, rows: Floats, node_heights: Doubles) -> Doubles:
-        """Heights of rows; a training row has that of its node to the last bit."""
+        """The heights of rows. A training row has exactly the height of its node."""
         return self.heights(rows)
 
     def reach(self, points: Floats) -> Doubles:
-        """The radius around each point that holds ten rows, one at the point not counted."""
+        """The radius around each point that contains ten other rows."""
         near = self.nearest.of(points, REACH + 1)
         distances = np.sqrt(self.nearest.sqdist(points, near))
         at_point = (distances[:, 0] == 0.0).astype(np.intp)
@@ -122,53 +131,45 @@ class Landscape:
 
     @cached_property
     def radii(self) -> Doubles:
-        """The radius around each training row that holds ten others."""
+        """The radius around each training row that contains ten other rows."""
         return self.reach(self.rows)
 
     def typicality(self, heights: Doubles) -> Doubles:
         """The typicality at given heights."""
         return typicality_at(heights, self.energy, self.eta)
 
-    def join(
-        self, rows: Floats, node_heights: Doubles, *, labelling: str, n_neighbors: int
-    ) -> Joined:
-        """Which of its nearest nodes each row joins: the one with the highest way to it.
+    def join(self, rows: Floats, node_heights: Doubles) -> Joined:
+        """The node that each row joins: the one of its nearest nodes with the highest path to it.
 
-        The height of a way is the lowest on it, ends included. Ties go to the nearest node, so a
-        training row joins itself. The choice does not depend on where the landscape is cut: a row
-        belongs to the cluster of that node wherever the cut is below the way, and to none
-        elsewhere.
+        The path is the straight segment to the node. The height of a path is the lowest height on
+        it, with its ends. In a tie, the nearest node is chosen, so a training row joins itself. The
+        choice does not depend on the cut. If the cut is below the height of the path, the row
+        belongs to the cluster of this node; otherwise it belongs to no cluster.
 
         Original to typicality, see docs/theory.
 
         Parameters
         ----------
         rows : array of shape (m, d)
-            New rows, or old ones.
+            New rows or training rows.
         node_heights : array of shape (n,)
             The heights of the nodes, which are the training rows.
-        labelling : {"neighbours", "complete"}
-            How many points of a segment are looked at.
-        n_neighbors : int
-            How many nodes are tried.
         """
         parts = [
-            self._join(rows[start : start + _ROWS_AT_A_TIME], node_heights, labelling, n_neighbors)
+            self._join(rows[start : start + _ROWS_AT_A_TIME], node_heights)
             for start in range(0, len(rows), _ROWS_AT_A_TIME)
         ]
         arrays = zip(*(part[:3] for part in parts), strict=True)
         return Joined(*(np.concatenate(each) for each in arrays))
 
-    def _join(
-        self, rows: Floats, node_heights: Doubles, labelling: str, n_neighbors: int
-    ) -> Joined:
+    def _join(self, rows: Floats, node_heights: Doubles) -> Joined:
         own = self.heights(rows)
-        nearest = self.nearest.of(rows, n_neighbors)
+        nearest = self.nearest.of(rows, self.n_neighbors)
         node, entry = nearest[:, 0].copy(), np.full(len(rows), -1.0)
         trying = np.arange(len(rows))
         for target in nearest.T:
             there = target[trying]
-            between = lowest_between(self, rows[trying], self.rows[there], labelling=labelling)
+            between = lowest_between(self, rows[trying], self.rows[there])
             way = np.minimum(between, np.minimum(own[trying], node_heights[there]))
             better = way > entry[trying]
             node[trying[better]], entry[trying[better]] = there[better], way[better]
@@ -186,24 +187,24 @@ class Landscape:
         rows: Floats | None = None,
         reach: Doubles | None = None,
     ) -> Labels:
-        """Labels where rows below the cut get that of the nearest node in a cluster.
+        """Give rows below the cut the label of the nearest node that is in a cluster.
 
         Parameters
         ----------
         labels : array of shape (m,)
             The labels of the rows; -1 below the cut.
         node : array of shape (m,)
-            The node each row joins.
+            The node that each row joins.
         cut : Cut
             The clusters of the nodes.
         pairs : array of shape (n - 1, 2)
             The edges of the tree.
         assign : {"typical", "all"}
-            Whether a row must be dense enough; landscapes of one width fill all rows.
+            Whether a row must be dense enough. Landscapes of one width fill all rows.
         rows : array of shape (m, d), optional
-            The rows; the nodes themselves when left out.
+            The rows; by default the nodes themselves.
         reach : array of shape (m,), optional
-            The radius around each row that holds ten others, if it is known.
+            The radius around each row that contains ten other rows, if it is known.
         """
         core = np.flatnonzero(cut.node_labels >= 0)
         below = np.flatnonzero(labels < 0)
@@ -223,9 +224,7 @@ def typicality_at(heights: Doubles, energy: float, eta: float) -> Doubles:
 # ---- segments ------------------------------------------------------------------------------------
 
 
-def lowest_between(
-    landscape: Landscape, starts: Floats, stops: Floats, *, labelling: str
-) -> Doubles:
+def lowest_between(landscape: Landscape, starts: Floats, stops: Floats) -> Doubles:
     r"""The smallest height on each segment, at equidistant interior points.
 
     .. math:: \min_{1 \le t \le m} s\Big(x + \frac{t}{m + 1} (y - x)\Big)
@@ -242,11 +241,9 @@ def lowest_between(
         The heights.
     starts, stops : arrays of shape (m, d)
         The ends, which are not looked at.
-    labelling : {"neighbours", "complete"}
-        How many points are looked at.
     """
     lengths = segment_lengths(landscape, starts, stops)
-    n_points = count_points(landscape, lengths, labelling=labelling)
+    n_points = count_points(landscape, lengths)
     lowest = np.empty(len(starts))
     for block in _blocks(n_points):
         segment, place = _numbered(n_points[block])
@@ -296,9 +293,9 @@ def count_rounds(n_points: Places) -> Places:
     return np.asarray(np.frexp(n_points)[1], dtype=np.intp)
 
 
-def count_points(landscape: Landscape, lengths: Doubles, *, labelling: str) -> Places:
+def count_points(landscape: Landscape, lengths: Doubles) -> Places:
     """The number of interior points of segments, as `lowest_between` says; at least one."""
-    if labelling == "complete":
+    if landscape.labelling == "complete":
         return np.full(len(lengths), _PAPER_POINTS, np.intp)
     steps = np.ceil(lengths / (0.5 * landscape.kernel.sigma))
     return np.asarray((steps - 1.0).clip(1.0, _MOST_POINTS), dtype=np.intp)

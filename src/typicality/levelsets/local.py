@@ -161,7 +161,7 @@ class ScaleTree:
         m, k = len(self.heights), self.kernel.n_neighbors
         sample = "" if m == n_rows else f" of a sample of {m:,} rows"
         how = f"sums over the {2 * k} nearest rows of each row, at the scale of the {k} nearest"
-        reason = f"{how}{sample}, which the scales chose together."
+        reason = f"{how}{sample}; the scale was chosen by agreement with the other scales."
         return Plan("local", 16 * m * (2 * k + 1), reason)
 
 
@@ -340,14 +340,7 @@ class LocalLandscape:
     def typicality(self, heights: Doubles) -> Doubles:
         return typicality_at(heights, self.energy, self.eta)
 
-    def join(
-        self,
-        rows: Floats,
-        node_heights: Doubles,
-        *,
-        labelling: str = "neighbours",
-        n_neighbors: int = 1,
-    ) -> Joined:
+    def join(self, rows: Floats, node_heights: Doubles) -> Joined:
         """The nearest node: the kernel is as wide as the way there, so no valley is on it.
 
         The way is as high as the lower of its ends.

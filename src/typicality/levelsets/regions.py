@@ -1,7 +1,7 @@
 """A landscape, its tree, and the labels of rows old and new."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -24,10 +24,6 @@ class Regions:
         The heights above the input space.
     tree : AlphaTree
         The clusters at every level.
-    labelling : {"neighbours", "complete"}
-        How many points of a segment are looked at.
-    n_neighbors : int
-        How many nodes are tried when a row joins one.
     aside : array of shape (m,)
         Training rows that are no nodes of the tree: of weight zero, or not in its sample.
     aside_rows : array of shape (m, d)
@@ -38,8 +34,6 @@ class Regions:
 
     landscape: Landscape | LocalLandscape
     tree: AlphaTree
-    labelling: Annotated[str, Literal["neighbours", "complete"]]
-    n_neighbors: int
     aside: Annotated[Places, "_aside", Index("N")]
     aside_rows: Annotated[Floats, "_aside _coordinates"]
     typicality: Annotated[Doubles, "N"]
@@ -52,9 +46,6 @@ class Regions:
         edges: SpanningTree,
         nodes: DistinctRows,
         rows: Floats,
-        *,
-        labelling: str = "neighbours",
-        n_neighbors: int = 1,
     ) -> Self:
         """The regions of a spanning tree over distinct rows.
 
@@ -70,8 +61,6 @@ class Regions:
             The nodes.
         rows : array of shape (n_samples, d)
             All training rows.
-        labelling, n_neighbors
-            As in the class.
         """
         node = nodes.places_of(rows)
         aside = np.flatnonzero(node < 0)
@@ -79,9 +68,7 @@ class Regions:
         own = entry.copy()
         joined = None
         if len(aside):
-            joined = landscape.join(
-                rows[aside], heights, labelling=labelling, n_neighbors=n_neighbors
-            )
+            joined = landscape.join(rows[aside], heights)
             node[aside], entry[aside], own[aside] = joined[:3]
         tree = AlphaTree(
             heights=heights,
@@ -95,7 +82,7 @@ class Regions:
             row_of=nodes.index,
         )
         typicality = landscape.typicality(own) if len(aside) else tree.entry_alpha
-        regions = cls(landscape, tree, labelling, n_neighbors, aside, rows[aside], typicality)
+        regions = cls(landscape, tree, aside, rows[aside], typicality)
         if joined is not None:
             vars(regions)["_joined_aside"] = joined
         return regions
@@ -103,7 +90,7 @@ class Regions:
     @cached_property
     def _joined_aside(self) -> Joined:
         """What the rows aside join."""
-        return self._join(self.aside_rows)
+        return self.landscape.join(self.aside_rows, self.tree.heights)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_joined_aside"}
@@ -157,7 +144,7 @@ class Regions:
         self, rows: Floats, cut: Cut, *, assign: str
     ) -> tuple[Labels, Doubles]:
         """`labels_of` and `typicality_of` from one search."""
-        joined = self._join(rows)
+        joined = self.landscape.join(rows, self.tree.heights)
         entry = self.landscape.typicality(joined.entry)
         labels = self._labels(joined.node, entry, cut, assign, rows, joined.reach)
         return labels, self.landscape.typicality(joined.height)
@@ -176,7 +163,7 @@ class Regions:
             if len(self.aside):
                 entry[self.aside] = self._joined_aside.entry
         else:
-            node, entry = self._join(rows)[:2]
+            node, entry = self.landscape.join(rows, tree.heights)[:2]
         memberships = np.empty((len(node), cut.n_clusters))
         ways, own, ends = np.empty(tree.n_nodes), np.arange(tree.n_nodes), ends_of(tree.pairs)
         for label in range(cut.n_clusters):
@@ -186,11 +173,6 @@ class Regions:
             ways_to(*ends, tree.saddles, peak, ways, own.copy(), own.copy(), np.full_like(own, -1))
             memberships[:, label] = np.minimum(ways[node], entry)
         return np.asarray(memberships / tree.heights.max())
-
-    def _join(self, rows: Floats) -> Joined:
-        return self.landscape.join(
-            rows, self.tree.heights, labelling=self.labelling, n_neighbors=self.n_neighbors
-        )
 
     def _labels(
         self,

@@ -117,7 +117,8 @@ def choose_clusters(
     min_cluster_size : float, default=1
         The fewest rows of a cluster; at least five, unless `at_least` asks for more clusters.
     """
-    samples = _samples(order, positions.shape[1])
+    by_rows = groupby(_scales(len(order), positions.shape[1]), key=lambda scale: scale[0])
+    samples = [(np.sort(order[:m]), [k for _, k in scales]) for m, scales in by_rows]
     trees = grow_trees(positions, search_among, weight, samples)
 
     def fewest_rows(tree: ScaleTree) -> float:
@@ -170,12 +171,6 @@ def _scales(n_rows: int, n_features: int) -> list[tuple[int, int]]:
     most = min(n_rows, _MOST_ROWS_IN_MANY_DIMENSIONS if many else _MOST_ROWS)
     scales = [(min(most, _WORK // k), k) for k in _NEIGHBOURS]
     return [(m, k) for m, k in scales if k <= max(m / ROWS_OF_A_NEIGHBOUR, _NEIGHBOURS[0])]
-
-
-def _samples(order: Places, n_features: int) -> list[tuple[Places, list[int]]]:
-    """The rows of trees, and the scales at which they are grown; the largest samples first."""
-    groups = groupby(_scales(len(order), n_features), key=lambda scale: scale[0])
-    return [(np.sort(order[:m]), [k for _, k in group]) for m, group in groups]
 
 
 def evidence_of(tree: ScaleTree, fewest: float, least_dimension: float) -> float:

@@ -1,6 +1,5 @@
 """The maximum spanning tree of the rows, by the heights between them."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Self
@@ -119,13 +118,13 @@ class EdgeBounds:
     rounds: Places
 
     @classmethod
-    def of(cls, pairs: Pairs, landscape: Landscape, heights: Doubles, *, labelling: str) -> Self:
+    def of(cls, pairs: Pairs, landscape: Landscape, heights: Doubles) -> Self:
         """The bounds that the ends of edges give."""
         starts, stops = landscape.rows[pairs[:, 0]], landscape.rows[pairs[:, 1]]
         lengths = segment_lengths(landscape, starts, stops)
         # Of many ways up from a row, the shortest is least likely to lead through a valley.
         order = np.argsort(lengths, kind="stable")
-        n_points = count_points(landscape, lengths[order], labelling=labelling)
+        n_points = count_points(landscape, lengths[order])
         bounds = np.minimum(heights[pairs[:, 0]], heights[pairs[:, 1]])
         rounds = np.zeros(len(pairs), np.intp)
         return cls(landscape, pairs[order], bounds[order], n_points, rounds)
@@ -159,12 +158,7 @@ class EdgeBounds:
 
 
 def spanning_tree(
-    landscape: Landscape,
-    heights: Doubles,
-    *,
-    labelling: str,
-    n_neighbors: int,
-    search: NearestRows | None = None,
+    landscape: Landscape, heights: Doubles, search: NearestRows | None = None
 ) -> SpanningTree:
     """The maximum spanning tree of the rows of a landscape.
 
@@ -179,30 +173,27 @@ def spanning_tree(
         The heights between rows.
     heights : array of shape (n,)
         The heights of the rows.
-    labelling : {"neighbours", "complete"}
-        Edges of a graph of neighbours, in steps of half a bandwidth; or all pairs, at 20 points.
-    n_neighbors : int
-        The number of neighbours.
     search : NearestRows, optional
         A search for the nearest rows, where one was begun before.
     """
     search = landscape.nearest if search is None else search
     forest = Forest.without_edges(len(heights))
-    for pairs in _pairs_of(search, labelling, n_neighbors):
-        forest = _improved(forest, pairs, landscape, heights, labelling)
-    if labelling == "neighbours":
-        pairs = _peak_pairs(forest, landscape, heights, n_neighbors)
-        forest = _improved(forest, pairs, landscape, heights, labelling)
+    every_pair = neighbour_pairs(search, landscape.n_neighbors)
+    if landscape.labelling == "complete":  # a good tree to begin with spares most of the work
+        every_pair = chain(every_pair, all_pairs(len(search.rows)))
+    for pairs in every_pair:
+        forest = _improved(forest, pairs, landscape, heights)
+    if landscape.labelling == "neighbours":
+        pairs = _peak_pairs(forest, landscape, heights)
+        forest = _improved(forest, pairs, landscape, heights)
     return SpanningTree(forest.pairs, forest.saddles)
 
 
-def _improved(
-    forest: Forest, pairs: Pairs, landscape: Landscape, heights: Doubles, labelling: str
-) -> Forest:
+def _improved(forest: Forest, pairs: Pairs, landscape: Landscape, heights: Doubles) -> Forest:
     """The maximum spanning forest of a forest and more pairs."""
     lower_ends = np.minimum(heights[pairs[:, 0]], heights[pairs[:, 1]])
     pairs = pairs[lower_ends > forest.joined_at(pairs)]
-    edges = EdgeBounds.of(pairs, landscape, heights, labelling=labelling)
+    edges = EdgeBounds.of(pairs, landscape, heights)
     careful = 0 if len(forest.pairs) else _CAREFUL_ROUNDS
     while len(edges.pairs):
         careful -= 1
@@ -214,14 +205,7 @@ def _improved(
     return forest
 
 
-def _pairs_of(search: NearestRows, labelling: str, n_neighbors: int) -> Iterator[Pairs]:
-    neighbours = neighbour_pairs(search, n_neighbors)
-    if labelling == "complete":  # a good tree to begin with spares most of the work
-        return chain(neighbours, all_pairs(len(search.rows)))
-    return neighbours
-
-
-def _peak_pairs(forest: Forest, landscape: Landscape, heights: Doubles, k: int) -> Pairs:
+def _peak_pairs(forest: Forest, landscape: Landscape, heights: Doubles) -> Pairs:
     """Each peak with the higher one it meets, and with the nearest others.
 
     In many dimensions hundreds of rows may be nearer to a peak than the next peak is, and still the
@@ -230,7 +214,8 @@ def _peak_pairs(forest: Forest, landscape: Landscape, heights: Doubles, k: int) 
     tree = SpanningTree(forest.pairs, forest.saddles)
     branches = branches_of(tree, heights, np.ones(len(heights)))
     peaks = np.append(heights.argmax(), branches.peak)
-    near = NearestRows(landscape.rows[peaks], landscape.nearest.norm).among(k)
+    search = NearestRows(landscape.rows[peaks], landscape.nearest.norm)
+    near = search.among(landscape.n_neighbors)
     here = np.repeat(peaks, near.shape[1])
     met = np.column_stack([branches.peak, branches.parent])
     return distinct_pairs(np.concatenate([met, np.column_stack([here, peaks[near.ravel()]])]))

@@ -20,18 +20,18 @@ _GRID = 1000  # points at which the density of typicalities is evaluated
 
 
 class Branches(NamedTuple):
-    """The branches of a tree, one for each peak but the highest, by falling saddle.
+    """The branches of a cluster tree, one per peak except the highest, by decreasing saddle.
 
-    A branch begins at a peak and ends where it meets a branch with a higher peak.
+    A branch starts at a peak. It ends at its saddle, where it meets a branch with a higher peak.
 
     Parameters
     ----------
     peak, parent : arrays of shape (n_branches,)
-        The nodes at its peak, and at the higher peak it meets.
+        The node at the peak, and the node at the higher peak that the branch meets.
     edge : array of shape (n_branches,)
-        The edge of the tree where they meet.
+        The edge of the tree at which they meet.
     weight : array of shape (n_branches,)
-        The weight of the component of the peak above that edge.
+        The weight of the rows that are connected to the peak above this edge.
     """
 
     peak: Places
@@ -64,9 +64,9 @@ def branches_of(tree: SpanningTree, heights: Doubles, weight: Doubles) -> Branch
 
 
 class Valley(NamedTuple):
-    """Where the density is lowest between two peaks, and how far it lies below the lower one.
+    """A valley of a density: its place between two peaks, and its depth below the lower peak.
 
-    The depth is relative to the highest density; 0 where there is one peak only.
+    The depth is relative to the highest density. It is 0 if there is only one peak.
     """
 
     place: float
@@ -76,19 +76,19 @@ class Valley(NamedTuple):
 def deepest_valley(values: Doubles, weight: Doubles) -> Valley:
     """The most persistent valley of the density of some values.
 
-    The density is a Gaussian kernel density estimate with Silverman's bandwidth. A valley lies
-    below the highest peaks to its left and to its right; its depth counts from the lower of the
-    two.
+    The density is a Gaussian kernel density estimate with Silverman's bandwidth. The depth of a
+    valley is measured from the lower of two peaks: the highest peak to its left, and the highest
+    peak to its right.
 
     Implements :cite:`filippone2007`, section 5: "the value of membership separating the two modes
-    of the histogram". Differs from the paper, which reads it off a picture.
+    of the histogram". The paper finds this value by eye.
 
     Parameters
     ----------
     values : array of shape (n,)
         Typicalities.
     weight : array of shape (n,)
-        How many copies of each there are.
+        The number of copies of each value.
     """
     column = values[:, None]
     width = bandwidth("silverman", column, weight)
@@ -104,18 +104,19 @@ def deepest_valley(values: Doubles, weight: Doubles) -> Valley:
 
 
 class Cut(NamedTuple):
-    """Clusters of the nodes of a tree.
+    """The clusters of the nodes of a tree, at one level or at one level per cluster.
 
     Parameters
     ----------
     node_labels : array of shape (n_nodes,), int32
-        The cluster of each node; -1 for those below the cut.
+        The cluster of each node; -1 for nodes below the cut.
     alpha : float or array of shape (n_clusters,)
-        The level of all clusters, or of each.
+        The level of all clusters, or of each cluster.
     filled : array of shape (n_nodes,), int32, optional
-        The cluster of each node and of those below the cut; automatic choices have it.
+        The cluster of each node, also for nodes below the cut. Only for automatic choices.
     reach : array of shape (n_clusters,), optional
-        The radius that holds ten rows, where rows are just dense enough to belong to each cluster.
+        For each cluster, the radius with ten rows at which a row is just dense enough to belong to
+        it.
     """
 
     node_labels: Annotated[Labels, "n", Index("n", lowest=-1)]
@@ -129,7 +130,7 @@ class Cut(NamedTuple):
         return int(self.node_labels.max(initial=-1)) + 1
 
     def labels(self, node: Places, entry_alpha: Doubles) -> Labels:
-        """The label of the node each row joins; -1 if the way there falls below its level."""
+        """The label of the node that each row joins; -1 if the path is below the level."""
         labels = self.node_labels[node]
         levels = np.append(np.broadcast_to(self.alpha, self.n_clusters), np.inf)  # of -1: inf
         return np.where(entry_alpha > levels[labels], labels, np.int32(-1))
@@ -137,39 +138,39 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AlphaTree:
-    r"""The clusters of the alpha-cut for every alpha.
+    r"""A tree with the clusters of the alpha-cut for every alpha.
 
-    The height of an edge between two rows is the smallest height on the segment that joins them,
-    ends included. Rows are connected at a level when a path of edges above it joins them, and of
-    all such paths the maximum spanning tree has one. So the n - 1 edges of that tree, sorted, give
-    the clusters at every level:
+    The height of an edge between two rows is the smallest height on the segment between them, with
+    its ends. Two rows are connected at a level if a path of edges above this level joins them. If
+    there is such a path, there is also one in the maximum spanning tree. So the n - 1 edges of this
+    tree determine the clusters at every level:
 
     .. math:: \text{clusters at } \alpha = \text{components of }
         \big\{ \text{rows, tree edges} : u > \alpha \big\}
 
-    Heights are in :math:`s`, levels in typicality :math:`u`, an increasing function of s.
-    Rows that are equal are one node of the tree.
+    Levels are typicalities :math:`u`, which are an increasing function of heights :math:`s`. Equal
+    rows are one node of the tree.
 
     Implements :cite:`filippone2007`, eq. (17) and section 4; :cite:`filippone2010`, section IV-D.
-    Differs from the papers, which cut at one alpha: original to typicality, see docs/theory.
+    The papers cut at one alpha; the tree is original to typicality, see docs/theory.
 
     Parameters
     ----------
     heights : array of shape (n_nodes,)
         The height of each node.
     weight : array of shape (n_nodes,)
-        How many rows each stands for.
+        The number of rows at each node.
     pairs : array of shape (n_nodes - 1, 2)
-        The edges of the maximum spanning tree, by falling height.
+        The edges of the maximum spanning tree, by decreasing height.
     saddles : array of shape (n_nodes - 1,)
-        Their heights.
+        The heights of the edges.
     node_alpha, saddle_alpha : arrays
         The typicality at the heights of the nodes and of the edges.
     node_of : array of shape (n_samples,)
-        The node of each training row; of a row of weight zero, the node it would join.
+        The node of each training row. For a row of weight zero, the node that it would join.
     entry_alpha : array of shape (n_samples,)
-        The typicality below which each training row belongs to the component of its node; for rows
-        of weight zero, that of the lowest place on the way there.
+        The typicality below which each training row belongs to the component of its node. For a row
+        of weight zero, the lowest typicality on the path to its node.
     row_of : array of shape (n_nodes,)
         A training row at each node.
     """
@@ -190,45 +191,45 @@ class AlphaTree:
         return len(self.heights)
 
     def labels_at(self, alpha: float, *, min_cluster_size: float = 1) -> Labels:
-        """The cluster of each training row when the typicality is cut at alpha; -1 below it.
+        """The cluster of each training row at the level alpha; -1 below the level.
 
         Costs O(n log n).
 
         Parameters
         ----------
         alpha : float
-            The level. Rows of a typicality above it belong to clusters.
+            The level. Rows with a larger typicality belong to clusters.
         min_cluster_size : float, default=1
-            Components of fewer rows (of less weight) get the label -1.
+            Clusters with fewer rows (less weight) get the label -1.
 
         Returns
         -------
         labels : array of shape (n_samples,), int32
-            Contiguous from 0, by falling size.
+            Labels 0, 1, 2, ... by decreasing size.
         """
         cut = self.cut_at(alpha, min_cluster_size=min_cluster_size)
         return cut.labels(self.node_of, self.entry_alpha)
 
     def n_clusters_at(self, alpha: float, *, min_cluster_size: float = 1) -> int:
-        """The number of clusters when the typicality is cut at alpha.
+        """The number of clusters at the level alpha.
 
-        Costs O(log n) where no row has less weight than `min_cluster_size`, else O(n log n).
+        Costs O(log n) if no row has less weight than `min_cluster_size`, else O(n log n).
 
         Parameters
         ----------
         alpha : float
             The level.
         min_cluster_size : float, default=1
-            Components of fewer rows (of less weight) are not counted.
+            Clusters with fewer rows (less weight) are not counted.
         """
-        if min_cluster_size <= self._smallest_weight:
+        if min_cluster_size <= self.weight.min():
             alpha = _check_alpha(alpha)
             above = len(self._sorted_nodes) - np.searchsorted(self._sorted_nodes, alpha, "right")
             return int(above - self._n_edges_above(alpha))
         return self.cut_at(alpha, min_cluster_size=min_cluster_size).n_clusters
 
     def cut_at(self, alpha: float, *, min_cluster_size: float = 1) -> Cut:
-        """The clusters of the nodes, as `labels_at`."""
+        """The clusters of the nodes at a level, as in `labels_at`."""
         alpha = _check_alpha(alpha)
         component = components(self.n_nodes, self.pairs[: self._n_edges_above(alpha)])
         component[self.node_alpha <= alpha] = -1
@@ -236,25 +237,28 @@ class AlphaTree:
 
     @cached_property
     def branches(self) -> Branches:
-        """The branches, by falling saddle."""
+        """The branches, by decreasing saddle."""
         return branches_of(SpanningTree(self.pairs, self.saddles), self.heights, self.weight)
 
     def __repr__(self) -> str:
         return f"AlphaTree({self.n_nodes} distinct rows, {len(self.branches.peak)} branches)"
 
     def to_pandas(self, *, min_cluster_size: float = 1) -> Any:
-        """The branches as a pandas DataFrame, the most persistent first, the whole tree on top.
+        """The branches as a pandas DataFrame: the whole tree, then by decreasing persistence.
 
-        Columns: `peak`, a training row at the peak; `parent`, a training row at the higher peak it
-        meets (-1 for the whole); `peak_alpha` and `merge_alpha`, the typicalities where the branch
-        begins and where it ends: it is a cluster of its own for every alpha between; `persistence`,
-        the logarithm of the ratio of the heights there; `size`, the rows that hang together above
-        the end.
+        The columns are:
+
+        - `peak`: a training row at the peak;
+        - `parent`: a training row at the higher peak that the branch meets (-1 for the whole tree);
+        - `peak_alpha`, `merge_alpha`: the typicalities at the two ends of the branch; for every
+          alpha between them, the branch is a separate cluster;
+        - `persistence`: the logarithm of the ratio of the heights at the two ends;
+        - `size`: the number of rows that are connected above the lower end.
 
         Parameters
         ----------
         min_cluster_size : float, default=1
-            Branches of fewer rows are left out; single outliers are persistent branches, too.
+            Branches with fewer rows are left out. Single outliers are persistent branches, too.
         """
         import pandas as pd
 
@@ -279,10 +283,6 @@ class AlphaTree:
     def valley(self) -> Valley:
         """The most persistent valley of the density of the typicalities of the rows."""
         return deepest_valley(self.node_alpha, self.weight)
-
-    @cached_property
-    def _smallest_weight(self) -> float:
-        return float(self.weight.min())
 
     @cached_property
     def _sorted_nodes(self) -> Doubles:

@@ -1,4 +1,4 @@
-"""Membership rules: how distance becomes membership, one rule a file."""
+"""Membership rules: how memberships are computed from squared distances."""
 
 from typicality.membership.base import MembershipRule, NearestPrototype, labels
 from typicality.membership.entropic import Entropic

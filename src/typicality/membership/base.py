@@ -13,55 +13,56 @@ _COINCIDENT_SHARE = 1e-6  # of the total variance, between squared distances
 
 @runtime_checkable
 class MembershipRule(Protocol):
-    r"""How squared distance becomes membership.
+    r"""The interface of membership rules: memberships from squared distances.
 
-    A rule is the pair of an objective and its minimiser. With :math:`d_{hk}` the squared
-    distance of row :math:`h` to prototype :math:`k`, the family minimises
+    A rule consists of an objective and its minimiser. Let :math:`d_{hk}` be the squared distance of
+    row :math:`h` to prototype :math:`k`. A rule with the objective f of one row minimises
 
     .. math:: J(U, V) = \sum_h \omega_h \, f(u_h, d_h), \qquad u_h = \arg\min_u f(u, d_h),
 
-    where :math:`\omega_h` is the sample weight. Arrays have rows along the last but one axis and
-    clusters along the last; NumPy, torch and every array of the array-API standard will do.
+    where :math:`\omega_h` is the sample weight. In arrays, the last axis has the clusters, and the
+    axis before it the rows. Arrays of NumPy, torch and other libraries of the array-API standard
+    can be used.
     """
 
     def memberships(self, sqdist: Array) -> Array:
         """The memberships, shape (n, c), that minimise the objective of each row."""
 
     def weights(self, memberships: Array) -> Array:
-        """The pull of each row on each prototype, up to one positive factor for all."""
+        """The weight of each row in each prototype, up to a common positive factor."""
 
     def pull(self, sqdist: Array) -> Array:
-        """The weights at given distances, each column relative to its largest.
+        """The weights at given distances, each column divided by its largest value.
 
-        Unlike `weights(memberships(sqdist))` they do not vanish where all memberships underflow.
+        Unlike `weights(memberships(sqdist))`, they are not zero if all memberships underflow.
         """
 
     def objective(self, memberships: Array, sqdist: Array) -> Array:
         """The objective of each row, shape (n,)."""
 
     def closeness(self, sqdist: Array) -> Array:
-        """A number that is smallest for the cluster a row prefers; never underflows.
+        """A number that is smallest for the preferred cluster of a row; it never underflows.
 
-        Infinite where a row does not belong to a cluster at all.
+        Infinite if a row does not belong to a cluster at all.
         """
 
     def coincide(self, sqdist: Array, total_variance: float) -> Array:
-        """Whether prototype h lies so near to prototype k that both stand for one cluster.
+        """Whether prototypes h and k are so close that they describe the same cluster.
 
-        `sqdist` and the result have shape (c, c); two prototypes coincide if it holds both ways.
+        `sqdist` and the result have shape (c, c). Two prototypes coincide if both entries are true.
         """
 
     def take(self, order: Array) -> Self:
-        """The rule for the clusters in another order, or for some of them."""
+        """The rule for some of the clusters, or for another order of clusters."""
 
     @property
     def compiled_form(self) -> tuple[Any, ...] | None:
-        """Parameters of the compiled form; None without one: then the array form is used.
+        """The parameters of the compiled form; None if the rule has only the array form.
 
-        A subclass does not inherit the form, because it may have other formulas.
+        Subclasses do not inherit the form, because their formulas can differ.
 
-        A named tuple whose class has a static method `functions`, which imports numba and returns
-        :class:`CompiledRule`. One form is compiled once for all its parameters.
+        The parameters are a named tuple with a static method `functions`, which imports numba and
+        returns a :class:`CompiledRule`.
         """
 
 
@@ -92,7 +93,7 @@ class CompiledRule(NamedTuple):
 
 
 class NearestPrototype:
-    """For rules that treat all clusters alike: a row prefers its nearest prototype."""
+    """Base for rules in which a row prefers its nearest prototype."""
 
     def pull(self: Any, sqdist: Array) -> Array:
         return relative_to_largest(self.weights(self.memberships(sqdist)))
@@ -120,9 +121,9 @@ def relative_to_largest(weights: Array) -> Array:
 
 
 def labels(rule: MembershipRule, sqdist: Array, memberships: Array | None = None) -> Array:
-    """The cluster each row prefers, the first of equally good ones; -1 where there is none.
+    """The preferred cluster of each row, the first one in a tie; -1 if there is none.
 
-    Known `memberships` save time for rules that rank clusters by them.
+    Pass `memberships`, if they are known, to save time.
     """
     xp: Any = namespace(sqdist)
     nowhere = xp.full(sqdist.shape[:-1], -1, dtype=xp.int64, device=sqdist.device)

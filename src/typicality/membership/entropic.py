@@ -10,7 +10,7 @@ from typicality.membership.base import Array, CompiledRule, NearestPrototype, na
 
 @dataclass(frozen=True)
 class Entropic(NearestPrototype):
-    r"""Memberships that sum to one, a softmax of the squared distances.
+    r"""Entropic memberships: a softmax of squared distances; they sum to one.
 
     .. math:: f(u, d) = \sum_k u_k d_k + \lambda^{-1} \sum_k u_k \log u_k, \quad \sum_k u_k = 1,
         \qquad u_k = \frac{e^{-\lambda d_k}}{\sum_j e^{-\lambda d_j}}.
@@ -20,8 +20,8 @@ class Entropic(NearestPrototype):
     Parameters
     ----------
     lam : float
-        The multiplier of the squared distance, positive: small is fuzzy, infinity is hard. It has
-        the unit of one over a squared distance.
+        The factor of the squared distance, positive. Small values give fuzzy, large values hard
+        memberships.
     """
 
     lam: float

@@ -18,24 +18,24 @@ from typicality.membership.base import (
 
 @dataclass(frozen=True)
 class Fuzzy(NearestPrototype):
-    r"""Memberships that sum to one, fuzzier as `m` grows.
+    r"""Fuzzy c-means memberships; they sum to one.
 
     .. math:: f(u, d) = \sum_k u_k^m d_k, \quad \sum_k u_k = 1, \qquad
         u_k = \Big[ \sum_j (d_k / d_j)^{1/(m-1)} \Big]^{-1}.
 
-    A row that coincides with prototypes is shared equally among those and belongs to no other.
-    Ratios are taken in logarithms relative to the nearest prototype, so that m close to 1 and m
-    very large are exact.
+    If a row coincides with one or more prototypes, it has equal memberships in these, and 0 in all
+    others. The formula is evaluated with logarithms, so it is accurate for m close to 1 and for
+    very large m.
 
     Implements :cite:`miyamoto2003`, eq. (1)-(3); :cite:`bezdek1981`.
 
-    Differs from the paper: the exponent 2/(m-1) printed in :cite:`lecture20` for squared distances
-    is not stationary; 1/(m-1) is.
+    The exponent for squared distances is 1/(m-1), not 2/(m-1) as printed in :cite:`lecture20`.
 
     Parameters
     ----------
     m : float, default=2.0
-        The fuzzifier, above 1. The limit 1 is :class:`Hard`.
+        The fuzzifier, above 1. Larger values give fuzzier memberships; the limit 1 is
+        :class:`Hard`.
     """
 
     m: float = 2.0

@@ -8,12 +8,12 @@ from typicality.membership.base import Array, CompiledRule, NearestPrototype, na
 
 @dataclass(frozen=True)
 class Hard(NearestPrototype):
-    r"""Each row belongs to its nearest prototype alone: hard c-means.
+    r"""Hard memberships: each row belongs only to its nearest prototype.
 
     .. math:: f(u, d) = \sum_k u_k d_k, \qquad u \in \{0, 1\}^c, \ \sum_k u_k = 1.
 
-    One iteration with this rule is an iteration of Lloyd's k-means. Of several nearest prototypes
-    the first is taken.
+    One iteration with this rule is an iteration of Lloyd's k-means. In a tie, the first prototype
+    is used.
 
     Implements :cite:`miyamoto2003`, remark after eq. (3); :cite:`lloyd1982`.
     """

@@ -63,21 +63,21 @@ def closeness_by_spread(form, sqdist, membership, k):
 
 @dataclass(frozen=True, eq=False)
 class Possibilistic1993(WithTails):
-    r"""Typicalities with polynomial tails: the first form of possibilistic c-means.
+    r"""Possibilistic memberships (typicalities) of 1993, with polynomial tails.
 
     .. math:: f(u, d) = \sum_k u_k^m d_k + \sum_k \eta_k (1 - u_k)^m, \qquad
         u_k = \big[ 1 + (d_k / \eta_k)^{1/(m-1)} \big]^{-1}.
 
-    Memberships do not sum to one. A typicality of 1/2 marks the squared distance eta.
+    Typicalities need not sum to one. At the squared distance eta, the typicality is 1/2.
 
     Implements :cite:`krishnapuram1993`.
 
     Parameters
     ----------
     eta : array of shape (n_clusters,)
-        The spread of each cluster, positive, in the unit of a squared distance.
+        The spread of each cluster, as a squared distance; positive.
     m : float, default=2.0
-        The fuzzifier, above 1: the larger, the heavier the tails.
+        The fuzzifier, above 1. With larger values, typicalities decrease more slowly for far rows.
     """
 
     eta: Annotated[Array, "c"]
@@ -175,19 +175,19 @@ class Possibilistic1993Form(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Possibilistic1996(WithTails):
-    r"""Typicalities that are a Gaussian of the distance: the second form of possibilistic c-means.
+    r"""Possibilistic memberships (typicalities) of 1996: a Gaussian of the distance.
 
     .. math:: f(u, d) = \sum_k u_k d_k + \sum_k \eta_k (u_k \ln u_k - u_k), \qquad
         u_k = e^{-d_k / \eta_k}.
 
-    Memberships do not sum to one.
+    Typicalities need not sum to one. At the squared distance eta, the typicality is exp(-1).
 
     Implements :cite:`filippone2010`, eq. (6) and (8); :cite:`krishnapuram1996`.
 
     Parameters
     ----------
     eta : array of shape (n_clusters,)
-        The spread of each cluster, positive, in the unit of a squared distance.
+        The spread of each cluster, as a squared distance; positive.
     """
 
     eta: Annotated[Array, "c"]

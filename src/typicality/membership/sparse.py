@@ -23,33 +23,34 @@ _N_STEPS = 2
 
 @dataclass(frozen=True, eq=False)
 class SparsePossibilistic(WithSpread):
-    r"""Typicalities that are zero beyond a radius.
+    r"""Sparse possibilistic memberships: typicalities that are zero beyond a radius.
 
     .. math:: f(u, d) = \sum_k u_k d_k + \sum_k \eta_k (u_k \ln u_k - u_k) + \lambda \sum_k u_k^p,
 
-    with :math:`0 < p < 1`. Where the derivative has no root, :math:`u_k = 0`: that is when
+    with :math:`0 < p < 1`. If the derivative has no root, :math:`u_k = 0`. This is the case if
 
     .. math:: d_k \ge R_k^2 = \frac{\eta_k}{1 - p}
         \Big( -\ln \frac{\lambda p (1 - p)}{\eta_k} - 1 \Big);
 
-    elsewhere u is the larger root, a local minimum,
+    Otherwise u is the larger root, a local minimum:
 
     .. math:: u_k = \exp \Big( -\frac{d_k}{\eta_k} - \frac{z_k}{1 - p} \Big), \qquad
         z_k e^{-z_k} = \exp \Big( (1 - p) \frac{d_k - R_k^2}{\eta_k} - 1 \Big), \quad
         0 < z_k \le 1.
 
     Implements :cite:`xenaki2014`, eq. (1)-(3) and propositions 1-3. Differs from the paper: the
-    root is known by the Lambert function, :math:`z = -W_0(-q)`, and evaluated to rounding; the
-    paper finds it by bisection (:class:`BisectedSparsePossibilistic`).
+    root is computed to rounding error, with the Lambert function: :math:`z = -W_0(-q)`, where q is
+    the right-hand side. The paper finds it by bisection (:class:`BisectedSparsePossibilistic`).
 
     Parameters
     ----------
     eta : array of shape (n_clusters,)
-        The spread of each cluster, positive, in the unit of a squared distance.
+        The spread of each cluster, as a squared distance; positive.
     lam : float
-        The weight of the sparsity term, positive, in the unit of a squared distance.
+        The weight of the sparsity term, positive, in the unit of a squared distance. Larger values
+        give smaller radii.
     p : float, default=0.5
-        Its exponent, between 0 and 1.
+        The exponent of the sparsity term, between 0 and 1.
     """
 
     eta: Annotated[Array, "c"]
@@ -58,13 +59,13 @@ class SparsePossibilistic(WithSpread):
 
     @property
     def edge(self) -> Array:
-        """The squared radius of each cluster in units of its spread; not positive: it is empty."""
+        """The squared radius divided by the spread, per cluster; not positive if empty."""
         eta = np.asarray(self.eta, dtype=np.float64)
         return -(np.log(self.lam * self.p * (1.0 - self.p) / eta) + 1.0) / (1.0 - self.p)
 
     @property
     def least_spread(self) -> float:
-        r"""The spread below which a cluster reaches no row, :math:`e p (1 - p) \lambda`."""
+        r"""The spread :math:`e p (1 - p) \lambda`, below which a cluster contains no row."""
         return self.lam / collapse_weight(1.0, self.p)
 
     def memberships(self, sqdist: Array) -> Array:
@@ -184,10 +185,10 @@ class SparsePossibilisticForm(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BisectedSparsePossibilistic(SparsePossibilistic):
-    """The same with the root of the paper: bisection, good to four digits.
+    """Sparse possibilistic memberships by the bisection of the paper, with four digits.
 
-    Implements :cite:`xenaki2014`, section 2: from the least possible root to one, until half of
-    the interval is below 1e-4; the middle of the last interval.
+    Implements :cite:`xenaki2014`, section 2. The bisection ends if half of the interval is below
+    1e-4. Use it only for comparison with :class:`SparsePossibilistic`.
 
     Parameters
     ----------
@@ -196,7 +197,7 @@ class BisectedSparsePossibilistic(SparsePossibilistic):
     lam : float
         The weight of the sparsity term.
     p : float, default=0.5
-        Its exponent.
+        The exponent of the sparsity term.
     """
 
     def memberships(self, sqdist: Array) -> Array:

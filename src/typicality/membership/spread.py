@@ -1,4 +1,4 @@
-"""How wide a possibilistic cluster is: the spread eta, where it comes from and how it changes."""
+"""The spread eta of possibilistic clusters: initial values and updates."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -23,20 +23,20 @@ SMALLEST_SHARE = 1e-12  # of the total variance: below this a spread is taken fo
 
 
 class SpreadUpdate(Protocol):
-    """What happens to the spreads after each sweep."""
+    """The interface of updates of the spreads after each iteration."""
 
     labelled: ClassVar[bool]  # whether it asks for the rows that prefer each cluster
 
     def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
-        """The rule and the prototypes for the next sweep, given what this one found.
+        """The rule and the prototypes for the next iteration, from the results of this one.
 
-        There may be fewer of both than before: clusters can be dropped here.
+        There can be fewer clusters than before, because clusters can be dropped.
         """
 
 
 @dataclass(frozen=True)
 class FixedSpread:
-    """The spreads stay as they were at the start; the objective then never rises."""
+    """Fixed spreads; with these, the objective never rises."""
 
     labelled: ClassVar[bool] = False
 
@@ -46,24 +46,24 @@ class FixedSpread:
 
 @dataclass(frozen=True)
 class ReestimatedSpread:
-    r"""The spreads are estimated again after each sweep.
+    r"""Spreads that are estimated again after each iteration.
 
     .. math:: \eta_k = \gamma \frac{\sum_h w_{hk} d_{hk}}{\sum_h w_{hk}}
 
     .. warning::
-        The objective then changes from step to step, so it may rise, and spreads can shrink
-        without end: for the 1996 form and a Gaussian cluster in d dimensions with variance s in
-        each, the fixed point is :math:`\eta = (\gamma d - 2) s`, so a cluster of effective
-        dimension :math:`d \le 2 / \gamma` collapses onto a point. Prefer fixed spreads.
+        The objective changes in each iteration, so it can rise. The spreads can shrink to zero: for
+        the 1996 form and a Gaussian cluster in d dimensions with variance s in each, the fixed
+        point is :math:`\eta = (\gamma d - 2) s`. So a cluster with an effective dimension
+        :math:`d \le 2 / \gamma` collapses to a point. Prefer fixed spreads.
 
     Implements :cite:`filippone2010`, eq. (10) and the remark after eq. (17): "at each iteration".
 
     Parameters
     ----------
     gamma : float, default=1.0
-        The multiplier of the mean squared distance.
+        The factor of the mean squared distance.
     smallest : float, default=0.0
-        Spreads are not let below this.
+        The smallest spread.
     """
 
     gamma: float = 1.0
@@ -77,23 +77,23 @@ class ReestimatedSpread:
 
 @dataclass(frozen=True)
 class AdaptedSpread:
-    r"""The spreads follow the rows that prefer each cluster; clusters that none prefers go.
+    r"""Spreads that adapt to the rows of each cluster; clusters without rows are dropped.
 
     .. math:: \eta_k = \kappa \, \frac{1}{n_k} \sum_{h \in C_k} \lVert x_h - \mu_k \rVert, \qquad
         \mu_k = \frac{1}{n_k} \sum_{h \in C_k} x_h,
 
     where :math:`C_k` are the :math:`n_k` rows whose membership is largest in cluster k. The
-    distances are not squared, so the unit of length :math:`\kappa` matters.
+    distances are not squared, so the result depends on the unit of length :math:`\kappa`.
 
-    Implements :cite:`xenaki2014`, section 2 (APCM and SAPCM). Differs from the paper: there the
-    unit is a tenth of the range of the features, once they are scaled to [0, 10].
+    Implements :cite:`xenaki2014`, section 2 (APCM and SAPCM). Differs from the paper, which scales
+    the features to [0, 10] instead of using a unit.
 
     Parameters
     ----------
     unit : float, default=1.0
-        The unit of length.
+        The unit of length :math:`\kappa`.
     smallest : float, default=0.0
-        Spreads are not let below this.
+        The smallest spread.
     """
 
     unit: float = 1.0
@@ -107,18 +107,19 @@ class AdaptedSpread:
 
 
 def spread_from_separation(sqdist: Doubles, beta: float) -> Doubles:
-    r"""Spreads such that a row at half the squared distance to the nearest other prototype is beta.
+    r"""Initial spreads from the distances between prototypes.
 
     .. math:: \eta_k = \frac{\min_{l \ne k} \lVert v_k - v_l \rVert^2 / 2}{-\ln \beta}
 
+    At half of the squared distance to the nearest other prototype, the typicality is beta.
     Implements :cite:`xenaki2014`, section 2, "Initialization".
 
     Parameters
     ----------
     sqdist : array of shape (c, c)
-        Squared distances among the prototypes; at least two.
+        Squared distances between the prototypes; at least two.
     beta : float
-        Between 0 and 1.
+        The typicality, between 0 and 1. Larger values give larger spreads.
     """
     others = sqdist + np.diag(np.full(len(sqdist), np.inf))
     spread: Doubles = others.min(axis=1) / (-2.0 * np.log(beta))
@@ -126,23 +127,22 @@ def spread_from_separation(sqdist: Doubles, beta: float) -> Doubles:
 
 
 def spread_from_gaps(largest: float, around: Doubles) -> float:
-    r"""The spread of a new cluster that starts at a row.
+    r"""The initial spread of a new cluster at a given row.
 
     .. math:: \eta = \max ( d_{\max}^2, d_{\mathrm{slope}}^2 ),
 
-    where :math:`d_{\max}` is the largest distance of a row to its nearest row, and
-    :math:`d_{\mathrm{slope}}` the distance after the largest jump between the sorted distances from
-    the row to its nearest rows.
+    where :math:`d_{\max}` is the largest distance of a row to its nearest other row. For
+    :math:`d_{\mathrm{slope}}`, the distances from the given row to its nearest rows are sorted; it
+    is the distance after the largest jump.
 
-    Implements :cite:`xenaki2014`, section 3; eta is compared with squared distances, so these are
-    squared.
+    Implements :cite:`xenaki2014`, section 3.
 
     Parameters
     ----------
     largest : float
-        The largest squared distance of a row to its nearest row.
+        The largest squared distance of a row to its nearest other row.
     around : array
-        Squared distances from the row of the start to its nearest rows, in rising order.
+        Squared distances from the given row to its nearest rows, in increasing order.
     """
     jumps = np.diff(np.sqrt(around))
     slope = around[jumps.argmax() + 1] if len(jumps) else around.max(initial=0.0)
@@ -150,26 +150,27 @@ def spread_from_gaps(largest: float, around: Doubles) -> float:
 
 
 def spread_update(when: str, *, gamma: float, total_variance: float) -> SpreadUpdate:
-    """What `eta_update` of an estimator means: "never" or "each_step"."""
+    """The update for the parameter `eta_update` of an estimator: "never" or "each_step"."""
     if when == "never":
         return FixedSpread()
     return ReestimatedSpread(gamma, smallest_spread(total_variance))
 
 
 def smallest_spread(total_variance: float) -> float:
-    """Below, a spread is taken for zero."""
+    """The value below which a spread is treated as zero."""
     return SMALLEST_SHARE * (total_variance or 1.0)
 
 
 def spread_from_partition(
     spread: Doubles, *, gamma: float, total_variance: float
 ) -> tuple[Doubles, Places]:
-    r"""Spreads from the mean squared distances of a preliminary fuzzy partition.
+    r"""Initial spreads from the mean squared distances of a fuzzy partition.
 
     .. math:: \eta_k = \gamma \frac{\sum_h u_{hk}^m d_{hk}}{\sum_h u_{hk}^m}
 
-    A cluster whose weight lies on identical rows has no spread of its own; it is given the median
-    of the others; where there are none, the total variance, and 1 where that is zero too.
+    If all rows of a cluster are identical, its spread would be zero. Such a cluster gets the median
+    of the other spreads. If there are no others, it gets the total variance, or 1 if this is zero,
+    too.
 
     Implements :cite:`krishnapuram1993`; :cite:`filippone2010`, eq. (10).
 
@@ -178,7 +179,7 @@ def spread_from_partition(
     eta : array of shape (c,)
         The spreads, all positive.
     degenerate : array of int
-        The clusters that had none of their own.
+        The clusters whose spread would be zero.
     """
     usable = spread > SMALLEST_SHARE * total_variance
     fallback = np.median(spread[usable]) if usable.any() else total_variance or 1.0

@@ -1,24 +1,22 @@
-"""Measures: agreement with known classes or another clustering, and validity of soft partitions.
-
-`rand_score` and `adjusted_rand_score` are scikit-learn's.
-"""
+"""Measures of agreement between partitions, and of the validity of soft partitions."""
 
 from sklearn.metrics import adjusted_rand_score, rand_score
 
 from typicality.metrics.discoveries import select_discoveries
-from typicality.metrics.estimate import RandEstimate, generalized_rand_estimate
-from typicality.metrics.flags import jaccard_score
 from typicality.metrics.generalized_rand import (
+    RandEstimate,
     adjusted_generalized_rand_score,
+    generalized_rand_estimate,
     generalized_rand_score,
 )
-from typicality.metrics.matching import success_rate
-from typicality.metrics.pairs import (
+from typicality.metrics.labels import (
     PairConfusion,
+    jaccard_score,
     pair_confusion,
     pair_f1_score,
     pair_precision_score,
     pair_recall_score,
+    success_rate,
 )
 from typicality.metrics.validity import (
     fuzzy_silhouette_score,

@@ -32,8 +32,8 @@ class Differences(NamedTuple):
 def paired_difference(first: Crisp | Soft, second: Crisp | Soft) -> float:
     """The mean over pairs of the absolute difference of their distances; not both are crisp."""
     if isinstance(first, Soft) and isinstance(second, Soft):
-        n_items = _n_items(len(first))
-        return _soft_and_soft(first, second, _no_histograms(), n_items) / _n_pairs(len(first))
+        without = np.zeros((2, 0), np.int64)
+        return _soft_and_soft(first, second, (without, without)) / _n_pairs(len(first))
     return differences(first, second).paired
 
 
@@ -83,19 +83,13 @@ def _n_items(n_rows: int) -> int:
     return -(-n_strips // 2)
 
 
-def _no_histograms() -> tuple[Counts, Counts]:
-    return np.zeros((2, 0), np.int64), np.zeros((2, 0), np.int64)
-
-
-def _soft_and_soft(
-    first: Soft, second: Soft, histograms: tuple[Counts, Counts], n_items: int
-) -> float:
+def _soft_and_soft(first: Soft, second: Soft, histograms: tuple[Counts, Counts]) -> float:
     """The sum over pairs of the absolute difference; histograms are filled if they have bins."""
     from typicality.metrics.pair_sums import soft_and_soft  # numba takes a second to load
 
     columns = [np.ascontiguousarray(p.shares.T) for p in (first, second)]
-    sums = np.zeros(n_items)
-    lock = Lock()
+    n_items = _n_items(len(first))
+    sums, lock = np.zeros(n_items), Lock()
 
     def task(first_item: int, last_item: int) -> None:
         own = [np.zeros_like(h) for h in histograms]
@@ -132,7 +126,7 @@ def _by_histograms(first: Soft, second: Soft) -> Differences:
     from typicality.metrics.pair_sums import N_BINS  # numba takes a second to load
 
     counts, steps = np.zeros((2, N_BINS), np.int64), np.zeros((2, N_BINS), np.int64)
-    total = _soft_and_soft(first, second, (counts, steps), _n_items(len(first)))
+    total = _soft_and_soft(first, second, (counts, steps))
     return Differences(total / _n_pairs(len(first)), *independent_difference(counts, steps))
 
 

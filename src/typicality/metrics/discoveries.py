@@ -14,19 +14,19 @@ _ROUNDING = 1e-12
 def select_discoveries(
     p_values: ArrayLike, *, fdr: float = 0.1, method: str = "bh"
 ) -> NDArray[np.bool_]:
-    r"""The p-values that can be rejected at a rate of false discoveries.
+    r"""The p-values that are rejected at a false discovery rate.
 
-    With the m p-values in rising order, the k smallest are rejected for the largest k with
+    Sort the m p-values in increasing order, and find the largest k with
 
     .. math:: p_{(k)} \le \frac{k}{m} \frac{\alpha}{c}, \qquad
         c = 1, \quad \sum_{i=1}^m \frac1i, \quad
         \frac{1 + \#\{p > \frac12\}}{m / 2}
 
-    for "bh" (:cite:`benjamini1995`), "by" (:cite:`benjamini2001`) and "storey"
-    (:cite:`storey2004`). The expected share of false ones among the rejected is at most
-    :math:`\alpha`: for "by" whatever the dependence of the p-values; for "bh" if they are
-    independent or positively dependent, as those of split conformal detectors are
-    (:cite:`bates2023`); for "storey", which rejects no p-value above 1/2, if they are independent.
+    with these values of c for "bh" (:cite:`benjamini1995`), "by" (:cite:`benjamini2001`) and
+    "storey" (:cite:`storey2004`). The k smallest p-values are rejected. On average, at most a
+    fraction :math:`\alpha` of the rejected hypotheses is true. For "by", this holds for all valid
+    p-values. For "bh", it holds if they are independent or positively dependent, as with split
+    conformal detectors (:cite:`bates2023`). For "storey", it holds if they are independent.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def select_discoveries(
     fdr : float, default=0.1
         The rate :math:`\alpha`, between 0 and 1.
     method : {"bh", "by", "storey"}, default="bh"
-        The procedure. "storey" estimates how many hypotheses are true, and rejects more than "bh"
-        where many are false.
+        The procedure. "storey" estimates the number of true hypotheses. It rejects more than "bh"
+        if many hypotheses are false, but no p-value above 1/2.
 
     Returns
     -------

@@ -1,43 +1,50 @@
-"""The Rand index of soft partitions, and the same adjusted for chance."""
+"""The Rand index of soft partitions, the same adjusted for chance, and estimates of both."""
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.metrics import adjusted_rand_score, rand_score
+from sklearn.utils import check_random_state
 
-from typicality.metrics.differences import differences, paired_difference
-from typicality.metrics.partitions import Crisp, read_two
+from typicality._arguments import check_whole
+from typicality._typing import Doubles
+from typicality.metrics.differences import differences, mean_difference_to, paired_difference
+from typicality.metrics.partitions import Crisp, Soft, read_two
+
+_BLOCK_PAIRS = 65_536
 
 
 def generalized_rand_score(reference: Any, memberships: Any, *, normalize: bool = True) -> float:
-    r"""The generalised Rand index: how far two partitions, crisp or soft, agree on pairs of rows.
+    r"""The generalised Rand index: the agreement of two crisp or soft partitions.
 
-    With p the shares of a row, which sum to one,
+    Let p be the shares of a row: its memberships divided by their sum. Then
 
     .. math:: E(i, j) = 1 - \lVert p_i - p_j \rVert / \sqrt 2
 
-    is how far rows i and j are together, and
+    is the degree to which rows i and j are together, and
 
     .. math:: \mathrm{GRM} = \operatorname{mean}_{i < j} \big( 1 - |E_U(i, j) - E_P(i, j)| \big)
 
-    is in [0, 1], larger is better, 1 for the same partition. For two crisp partitions it is
-    :func:`sklearn.metrics.rand_score`. It does not depend on the order of the clusters, nor on
-    their number being the same, and is symmetric in its arguments.
+    is the index of the partitions U and P. It is in [0, 1]; larger is better, and equal partitions
+    have the index 1. For two crisp partitions, it equals :func:`sklearn.metrics.rand_score`. It is
+    symmetric, and does not depend on the order of the clusters. The numbers of clusters can differ.
 
-    Implements :cite:`hullermeier2012`, and GRM of :cite:`xenaki2014`, section 4, whose typicalities
-    need the rows normalised. Differs from the papers: rows may belong nowhere.
+    Implements :cite:`hullermeier2012`, and GRM of :cite:`xenaki2014`, section 4. Differs from the
+    papers: rows can belong to no cluster.
 
     Parameters
     ----------
     reference, memberships : array-like of shape (n,) or (n, c), or sparse matrix
-        Each is either labels, one for each row, or memberships in [0, 1], a column for each
-        cluster. Sparse matrices are made dense. Rows that belong nowhere, with label -1 or a
-        row of zeros, are together with each other and apart from all others: a class of its own,
-        as in :func:`sklearn.metrics.rand_score`.
+        Labels, one per row, or memberships in [0, 1], one column per cluster. Sparse matrices are
+        converted to dense ones. Unassigned rows have the label -1, or only zeros. All unassigned
+        rows together are treated as one class, as in :func:`sklearn.metrics.rand_score`.
     normalize : bool, default=True
-        Divide each row by its sum, so that only rows of zeros belong nowhere. If False, rows are
-        divided by their sum only where it is above one, and what a row lacks to one is its share of
-        belonging nowhere: for typicalities, where a small sum says that a row is an outlier. For
-        memberships that sum to one it makes no difference.
+        Whether to divide each row by its sum. If False, only rows with a sum above one are divided
+        by it. If the sum of a row is below one, the rest is its membership in the class of
+        unassigned rows. Use False for typicalities, if a small sum means that a row is an outlier.
+        For memberships that sum to one, there is no difference.
 
     Returns
     -------
@@ -46,15 +53,15 @@ def generalized_rand_score(reference: Any, memberships: Any, *, normalize: bool 
 
     See Also
     --------
-    generalized_rand_estimate : For more rows than there is time.
-    adjusted_generalized_rand_score : Zero for what chance explains.
+    generalized_rand_estimate : An estimate from random pairs, for many rows.
+    adjusted_generalized_rand_score : The index adjusted for chance.
 
     Notes
     -----
-    Exact, by a compiled loop over all pairs on all cores, in memory of a few times the memberships;
-    the bits do not depend on the number of threads. Time grows with the square of n and with c:
-    100,000 x 10 takes 12 seconds of processor time against labels, 23 against memberships, shared
-    by all cores. Two crisp partitions take no time.
+    The index is exact. If a partition is soft, all pairs of rows are compared, on all cores, so the
+    time grows with the square of n and with c. Memberships of shape (100,000, 10) take 12 seconds
+    of processor time if the other partition is crisp, and 23 seconds if it is soft. The memory is a
+    few times that of the memberships.
 
     Examples
     --------
@@ -71,30 +78,25 @@ def generalized_rand_score(reference: Any, memberships: Any, *, normalize: bool 
         return float(rand_score(first.labels, second.labels))
     if len(first) == 1:
         return 1.0
-    return _unit(1.0 - paired_difference(first, second))
-
-
-def _unit(value: float) -> float:
-    return min(max(value, 0.0), 1.0)
+    return min(max(1.0 - paired_difference(first, second), 0.0), 1.0)
 
 
 def adjusted_generalized_rand_score(
     reference: Any, memberships: Any, *, normalize: bool = True
 ) -> float:
-    r"""The generalised Rand index adjusted for chance: 0 in the mean over all orders of the rows.
+    r"""The generalised Rand index adjusted for chance.
 
     .. math:: \frac{\mathrm{GRM} - \mathrm E[\mathrm{GRM}]}{1 - \mathrm E[\mathrm{GRM}]}
 
-    with the expectation over permutations of the rows of one of the two. A permutation takes a
-    pair of rows to every pair equally often, so
+    The expectation is over all permutations of the rows of one partition:
 
     .. math:: \mathrm E[\mathrm{GRM}] =
         1 - \operatorname{mean}_{i < j, \, k < l} |E_U(i, j) - E_P(k, l)|.
 
-    At most 1, larger is better: 1 for the same partition, about 0 for independent ones, negative
-    for such as agree less than by chance. For two crisp partitions it is
-    :func:`sklearn.metrics.adjusted_rand_score`. 1 also where the expectation is 1: all pairs are
-    alike, in both.
+    Larger is better. Equal partitions have the index 1, independent partitions about 0, and
+    partitions that agree less than by chance have a negative index. For two crisp partitions, it
+    equals :func:`sklearn.metrics.adjusted_rand_score`. If the expectation is 1, the index is 1,
+    too.
 
     Implements the adjusted concordance index of :cite:`dambrosio2021`, without its random
     permutations, as :cite:`andrews2022` does.
@@ -113,10 +115,10 @@ def adjusted_generalized_rand_score(
 
     Notes
     -----
-    Exact where one of the two is crisp, and up to 1024 rows. For more rows and two soft
-    partitions E[GRM] comes from two histograms of 40,962 bins. Its error is less than 1.7e-4 for
-    any data, and as a rule less than 1e-6: only values that fall into the same bin have one.
-    Cost as for :func:`generalized_rand_score`, with histograms two thirds more.
+    The index is exact if one of the partitions is crisp, and for up to 1024 rows. For more rows and
+    two soft partitions, E[GRM] is computed from histograms. Its error is below 1.7e-4 for any data,
+    and usually below 1e-6. Then the time is two thirds more than for
+    :func:`generalized_rand_score`; otherwise it is the same.
 
     Examples
     --------
@@ -135,3 +137,124 @@ def adjusted_generalized_rand_score(
         return 1.0
     found = differences(first, second)
     return 1.0 - found.paired / found.independent if found.independent > 0 else 1.0
+
+
+# ---- a sample of pairs, with standard errors -----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RandEstimate:
+    """Estimates of the generalised Rand index and of the adjusted index, with standard errors.
+
+    Parameters
+    ----------
+    score : float
+        An unbiased estimate of :func:`generalized_rand_score`.
+    standard_error : float
+        The standard error of `score`. In about 95 % of draws, the true value is within two standard
+        errors.
+    adjusted : float
+        An estimate of :func:`adjusted_generalized_rand_score`. Its bias is of the order 1 /
+        n_pairs.
+    adjusted_standard_error : float
+        The standard error of `adjusted`, to first order.
+    n_pairs : int
+        The number of pairs that were drawn.
+    """
+
+    score: float
+    standard_error: float
+    adjusted: float
+    adjusted_standard_error: float
+    n_pairs: int
+
+
+def generalized_rand_estimate(
+    reference: Any,
+    memberships: Any,
+    *,
+    n_pairs: int = 1_000_000,
+    normalize: bool = True,
+    random_state: Any = None,
+) -> RandEstimate:
+    r"""Estimate the generalised Rand index and the adjusted index from random pairs of rows.
+
+    Pairs of different rows are drawn independently and uniformly, with replacement. Let a and b be
+    the distances of a pair in the two partitions. Let d be the mean of \|a - b\| over the drawn
+    pairs, and e the mean of \|a - b\| if a and b come from different drawn pairs. Then
+
+    .. math:: \mathrm{score} = 1 - d, \qquad \mathrm{adjusted} = 1 - d / e.
+
+    The standard error of the score is the standard deviation of \|a - b\| divided by sqrt(n_pairs).
+    A million pairs give a standard error of at most 5e-4 in one or two seconds, for any number of
+    rows.
+
+    Implements :cite:`hullermeier2012` on a sample. The standard error of `adjusted` is
+    original to typicality, see docs/theory.
+
+    Parameters
+    ----------
+    reference, memberships : array-like of shape (n,) or (n, c), or sparse matrix
+        Labels or memberships, as in :func:`generalized_rand_score`, which is exact.
+    n_pairs : int, default=1_000_000
+        The number of pairs to draw. Four times as many pairs halve the standard error.
+    normalize : bool, default=True
+        As in :func:`generalized_rand_score`.
+    random_state : int, RandomState or None, default=None
+        The seed or generator that draws the pairs. Pass an int for reproducible results.
+
+    Returns
+    -------
+    RandEstimate
+        Both estimates with their standard errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typicality.metrics import generalized_rand_estimate, generalized_rand_score
+    >>> rng = np.random.default_rng(0)
+    >>> labels = rng.integers(3, size=2000)
+    >>> memberships = 0.5 * np.eye(3)[labels] + 0.5 * rng.dirichlet(np.ones(3), 2000)
+    >>> estimate = generalized_rand_estimate(labels, memberships, random_state=0)
+    >>> error = estimate.score - generalized_rand_score(labels, memberships)
+    >>> abs(error) < 3 * estimate.standard_error < 1e-3
+    True
+    """
+    n_pairs = check_whole(n_pairs, "n_pairs", least=2)  # two, for a standard error
+    first, second = read_two(reference, memberships, normalize=normalize)
+    if len(first) == 1:
+        return RandEstimate(1.0, 0.0, 1.0, 0.0, 0)
+    a, b = _draw(first, second, n_pairs, check_random_state(random_state))
+    apart = np.abs(a - b)
+    score, error = 1.0 - float(apart.mean()), _standard_error(apart)
+    return RandEstimate(score, error, *_adjusted(a, b, apart), n_pairs)
+
+
+def _draw(
+    first: Crisp | Soft, second: Crisp | Soft, n_pairs: int, random_state: np.random.RandomState
+) -> tuple[Doubles, Doubles]:
+    """Distances of random pairs in both partitions; differences of shares a block at a time."""
+    a, b = np.empty(n_pairs), np.empty(n_pairs)
+    for start in range(0, n_pairs, _BLOCK_PAIRS):
+        block = slice(start, min(start + _BLOCK_PAIRS, n_pairs))
+        i = random_state.randint(len(first), size=block.stop - start)
+        j = random_state.randint(len(first) - 1, size=block.stop - start)
+        j += j >= i  # any row but i
+        a[block], b[block] = first.distances(i, j), second.distances(i, j)
+    return a, b
+
+
+def _adjusted(a: Doubles, b: Doubles, apart: Doubles) -> tuple[float, float]:
+    n_pairs, paired = len(a), float(apart.mean())
+    from_a, from_b = mean_difference_to(a, b), mean_difference_to(b, a)
+    # The combinations contain each pair with itself, which is not independent.
+    independent = (float(from_a.mean()) * n_pairs - paired) / (n_pairs - 1)
+    if independent <= 0:
+        return 1.0, 0.0
+    ratio = paired / independent
+    influence = (apart - ratio * (from_a + from_b)) / independent
+    return 1.0 - ratio, _standard_error(influence)
+
+
+def _standard_error(values: Doubles) -> float:
+    return float(values.std(ddof=1)) / math.sqrt(len(values))

@@ -188,6 +188,6 @@ def _check_degrees(matrix: Doubles, name: str) -> None:
         row, column = bad[0]
         raise ValueError(
             f"{name} has the value {matrix[row, column]:g} in row {row}, column {column}: "
-            "memberships lie in [0, 1]. Remove rows with missing values; divide scores that are "
-            "not negative by the sum of their row."
+            "memberships lie in [0, 1]. Remove rows with missing values. If the values are scores, "
+            "0 or more, divide each row by its sum."
         )

@@ -1,34 +1,33 @@
-"""Validity of soft partitions without known classes, defined for typicalities as well.
+"""Validity of soft partitions without known classes, also for typicalities.
 
-All are means over rows of a function of the *shares* of a row, p = u / sum of the row, in which a
-row counts with the *weight* min(1, sum of the row). In a partition shares are the memberships and
-all weights are one: these are the classical indices. Typicalities of an outlier are small, so it
-counts little, and a row of zeros does not count.
+All indices are weighted means over rows, of a function of the *shares* of a row: its memberships
+divided by their sum. The *weight* of a row is the smaller of 1 and this sum. If memberships sum to
+one, these are the classical indices. Outliers have small typicalities, so they have low weights.
 """
 
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, pdist
 from scipy.special import entr
 from sklearn.metrics import silhouette_samples
 from sklearn.utils.validation import check_array
 
 from typicality._arguments import check_same_length
-from typicality._typing import Doubles, Places
+from typicality._typing import Doubles
 from typicality.metrics.partitions import check_memberships, shares_and_weights
 
 
 def partition_coefficient(memberships: Any, *, rescale: bool = False) -> float:
-    """The partition coefficient: how crisp memberships are.
+    """The partition coefficient: how crisp the memberships are.
 
         PC = sum_h w_h sum_k p_hk^2 / sum_h w_h
 
-    with shares p_hk = u_hk / sum_l u_hl and weights w_h = min(1, sum_k u_hk). For a partition it
-    is the mean over rows of sum_k u_hk^2. In [1/c, 1], larger is crisper: 1 where each row belongs
-    to one cluster only, 1/c where all memberships are alike. It falls as c grows.
+    Here p_hk = u_hk / sum_l u_hl are the shares of row h, and w_h = min(1, sum_k u_hk) is its
+    weight. For memberships that sum to one, PC is the mean over rows of sum_k u_hk^2. It is in
+    [1/c, 1]; larger is crisper. It is 1 if each row belongs to one cluster only, and 1/c if all
+    memberships are equal. It usually falls as c grows.
 
     Implements :cite:`bezdek1981`, and with `rescale` :cite:`dave1996`. The weights, for
     typicalities, are original to typicality, see docs/theory.
@@ -36,15 +35,14 @@ def partition_coefficient(memberships: Any, *, rescale: bool = False) -> float:
     Parameters
     ----------
     memberships : array-like or sparse matrix of shape (n, c)
-        Memberships or typicalities, in [0, 1]. Rows need not sum to one; rows of zeros, which
-        belong nowhere, do not count.
+        Memberships or typicalities, in [0, 1]. Rows need not sum to one. Rows of zeros are ignored.
     rescale : bool, default=False
-        Give (c PC - 1) / (c - 1), in [0, 1] whatever c is (1 for one cluster).
+        Whether to return (c PC - 1) / (c - 1), which is in [0, 1] for any c (1 for one cluster).
 
     Returns
     -------
     float
-        The coefficient; nan where no row belongs anywhere.
+        The coefficient; nan if all memberships are zero.
 
     Examples
     --------
@@ -64,14 +62,14 @@ def partition_coefficient(memberships: Any, *, rescale: bool = False) -> float:
 
 
 def partition_entropy(memberships: Any, *, rescale: bool = False) -> float:
-    """The partition entropy: how undecided memberships are.
+    """The partition entropy: how fuzzy the memberships are.
 
         PE = -sum_h w_h sum_k p_hk log p_hk / sum_h w_h
 
-    with shares p_hk = u_hk / sum_l u_hl and weights w_h = min(1, sum_k u_hk); natural logarithms.
-    For a partition it is the mean over rows of the entropy of the memberships. In [0, log c],
-    smaller is crisper: 0 where each row belongs to one cluster only, log c where all memberships
-    are alike. It rises as c grows.
+    Here p_hk = u_hk / sum_l u_hl are the shares of row h, and w_h = min(1, sum_k u_hk) is its
+    weight. For memberships that sum to one, PE is the mean over rows of their entropy. It is in [0,
+    log c], with natural logarithms; smaller is crisper. It is 0 if each row belongs to one cluster
+    only, and log c if all memberships are equal. It usually rises as c grows.
 
     Implements :cite:`bezdek1981`. The weights, for typicalities, are original to
     typicality, see docs/theory.
@@ -81,12 +79,12 @@ def partition_entropy(memberships: Any, *, rescale: bool = False) -> float:
     memberships : array-like or sparse matrix of shape (n, c)
         Memberships or typicalities, as in :func:`partition_coefficient`.
     rescale : bool, default=False
-        Divide by log c, which gives a number in [0, 1] whatever c is (0 for one cluster).
+        Whether to divide by log c, so that the result is in [0, 1] for any c (0 for one cluster).
 
     Returns
     -------
     float
-        The entropy; nan where no row belongs anywhere.
+        The entropy; nan if all memberships are zero.
 
     Examples
     --------
@@ -102,35 +100,34 @@ def partition_entropy(memberships: Any, *, rescale: bool = False) -> float:
 
 
 def xie_beni_index(X: Any, centers: Any, memberships: Any, *, m: float = 2.0) -> float:
-    r"""The Xie-Beni index: how wide clusters are beside the gap between the nearest two.
+    r"""The Xie-Beni index: the width of the clusters relative to the distance of their centres.
 
     .. math:: \mathrm{XB} = \frac{\sum_h w_h \sum_k p_{hk}^m \lVert x_h - v_k \rVert^2}
         {\sum_h w_h \, \min_{k \ne l} \lVert v_k - v_l \rVert^2}
 
-    with shares :math:`p_{hk} = u_{hk} / \sum_l u_{hl}` and weights
-    :math:`w_h = \min(1, \sum_k u_{hk})`. For a partition it is the weighted sum of squared
-    distances over n times the smallest squared distance of two centres. In [0, inf], smaller is
-    better; infinite where two centres coincide.
+    Here :math:`p_{hk} = u_{hk} / \sum_l u_{hl}` are the shares of row h, and :math:`w_h = \min(1,
+    \sum_k u_{hk})` is its weight. For memberships that sum to one, :math:`p_{hk} = u_{hk}` and
+    :math:`w_h = 1`. Smaller is better. The index is infinite if two centres coincide.
 
-    Implements :cite:`xie1991`, whose m is 2. Differs from the paper: shares and weights,
-    original to typicality, see docs/theory. Typicalities in their place would be rewarded for
-    vanishing.
+    Implements :cite:`xie1991`, which uses m = 2. Differs from the paper: shares and weights,
+    original to typicality, see docs/theory. Without them, smaller typicalities would give a better
+    index.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         The rows.
     centers : array-like of shape (c, d)
-        A centre for each cluster, two at least: `cluster_centers_`.
+        The centre of each cluster (`cluster_centers_`); at least two.
     memberships : array-like or sparse matrix of shape (n, c)
         Memberships or typicalities, as in :func:`partition_coefficient`.
     m : float, default=2.0
-        The power of the shares, above 0: the fuzzifier of the partition.
+        The exponent of the shares, above 0. Use the fuzzifier of the partition.
 
     Returns
     -------
     float
-        The index; nan where no row belongs anywhere.
+        The index; nan if all memberships are zero.
 
     Examples
     --------
@@ -153,15 +150,15 @@ def xie_beni_index(X: Any, centers: Any, memberships: Any, *, m: float = 2.0) ->
 def fuzzy_silhouette_score(
     X: Any, memberships: Any, *, alpha: float = 1.0, metric: str = "euclidean"
 ) -> float:
-    """The fuzzy silhouette: the mean silhouette, in which rows between clusters count little.
+    """The fuzzy silhouette: a mean silhouette with low weights for rows between clusters.
 
         FS = sum_h q_h s_h / sum_h q_h,    q_h = w_h (p_h(1) - p_h(2))^alpha
 
-    where s_h is the silhouette of row h with each row in the cluster of its largest membership,
-    p_h(1) and p_h(2) are the largest and the second largest share of the row, p_hk = u_hk / sum_l
-    u_hl, and w_h = min(1, sum_k u_hk). For a partition q_h is the difference of the two largest
-    memberships, to the power alpha; with alpha = 1 it is so for typicalities whose sum is at most
-    one. In [-1, 1], larger is better; 0 where every row is torn between two clusters.
+    Here s_h is the silhouette of row h, if each row is in the cluster of its largest membership.
+    p_h(1) and p_h(2) are the largest and the second largest share of the row, where p_hk = u_hk /
+    sum_l u_hl. The weight is w_h = min(1, sum_k u_hk). For memberships that sum to one, q_h is the
+    difference of the two largest memberships, to the power alpha. The score is in [-1, 1]; larger
+    is better. It is 0 if every row has two equal largest memberships.
 
     Implements :cite:`campello2006`. The weights, for typicalities, are original to
     typicality, see docs/theory.
@@ -169,12 +166,13 @@ def fuzzy_silhouette_score(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n, d), or (n, n) for `metric="precomputed"`
-        The rows, or the distances of each row to each.
+        The rows, or the distances of all pairs of rows.
     memberships : array-like or sparse matrix of shape (n, c)
-        Memberships or typicalities, as in :func:`partition_coefficient`. Rows of zeros, which
-        belong nowhere, are left out altogether.
+        Memberships or typicalities, as in :func:`partition_coefficient`. Rows of zeros are left
+        out.
     alpha : float, default=1.0
-        How much rows between clusters are held back, above 0 (0 would be the plain silhouette).
+        The exponent of the weights, above 0. Larger values reduce the weight of rows between
+        clusters. (0 would be the plain silhouette.)
     metric : str, default="euclidean"
         A metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
 
@@ -185,8 +183,8 @@ def fuzzy_silhouette_score(
 
     Notes
     -----
-    Silhouettes are scikit-learn's: time grows with the square of the number of rows, memory is
-    bounded by its `working_memory`.
+    The silhouettes are computed by scikit-learn. The time grows with the square of the number of
+    rows; the memory is limited by the setting `working_memory` of scikit-learn.
 
     Examples
     --------
@@ -204,18 +202,6 @@ def fuzzy_silhouette_score(
     shares, weights = shares_and_weights(u)
     counted = weights > 0
     labels = shares[counted].argmax(axis=1) if u.shape[1] else np.empty(0, np.intp)
-    _check_silhouette_labels(labels)
-    silhouettes = silhouette_samples(_rows(points, counted, metric), labels, metric=metric)
-    second, largest = np.partition(shares[counted], -2, axis=1)[:, -2:].T
-    preference = weights[counted] * (largest - second) ** alpha
-    return _weighted_mean(silhouettes, preference) if preference.any() else 0.0
-
-
-def _rows(points: Any, counted: NDArray[np.bool_], metric: str) -> Any:
-    return points[counted][:, counted] if metric == "precomputed" else points[counted]
-
-
-def _check_silhouette_labels(labels: Places) -> None:
     n_clusters, n_rows = len(np.unique(labels)), len(labels)
     if not 2 <= n_clusters < n_rows:
         raise ValueError(
@@ -223,6 +209,11 @@ def _check_silhouette_labels(labels: Places) -> None:
             "need at least two clusters, and more rows than clusters. Use another number "
             "of clusters."
         )
+    some = points[counted][:, counted] if metric == "precomputed" else points[counted]
+    silhouettes = silhouette_samples(some, labels, metric=metric)
+    second, largest = np.partition(shares[counted], -2, axis=1)[:, -2:].T
+    preference = weights[counted] * (largest - second) ** alpha
+    return _weighted_mean(silhouettes, preference) if preference.any() else 0.0
 
 
 def _weighted_mean(values: Doubles, weights: Doubles) -> float:
@@ -242,7 +233,7 @@ def _check_centers(centers: Any, n_clusters: int, n_features: int) -> Doubles:
         )
     if n_clusters < 2:
         raise ValueError(
-            "Separation is not defined for one cluster: pass two or more centers, with a "
+            "The index is not defined for one cluster: pass two or more centers, and one "
             "column of memberships for each."
         )
     return points

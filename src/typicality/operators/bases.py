@@ -61,9 +61,6 @@ class Basis(Protocol):
     def coefficients(self, sums: Coefficients) -> Coefficients:
         """The coefficients of weighted sums, shape (c, ...)."""
 
-    def products(self, some: Coefficients, others: Coefficients) -> Doubles:
-        """Scalar products of two sets of weighted sums, shape (len(some), len(others))."""
-
     def sqnorms(self, some: Coefficients) -> Doubles:
         """Squared lengths, shape (len(some),)."""
 
@@ -129,19 +126,10 @@ class FourierBasis:
     def coefficients(self, sums: Coefficients) -> Coefficients:
         return sums
 
-    def products(self, some: Coefficients, others: Coefficients) -> Doubles:
-        weighed = some.astype(complex)
-        self.grid.weigh(weighed)
-        products: Doubles = np.einsum(
-            "km,lm->kl", weighed.reshape(len(some), -1), np.conj(others.reshape(len(others), -1))
-        ).real
-        return products
-
     def sqnorms(self, some: Coefficients) -> Doubles:
         squares = (some.real**2 + some.imag**2).astype(complex)
         self.grid.weigh(squares)
-        norms: Doubles = squares.real.reshape(len(some), -1).sum(axis=1)
-        return norms
+        return np.asarray(squares.real.reshape(len(some), -1).sum(axis=1))
 
     def expansion(self, coefficients: Coefficients) -> Expansion:
         return nufft.expansion_of_waves(self.grid, coefficients)
@@ -237,16 +225,10 @@ class LandmarkBasis:
         return partial(_landmark_sums, self.kernel, self.landmarks)
 
     def coefficients(self, sums: Coefficients) -> Coefficients:
-        solved: Doubles = solve_triangular(self.triangle, sums.T, lower=True).T
-        return solved
-
-    def products(self, some: Coefficients, others: Coefficients) -> Doubles:
-        products: Doubles = np.einsum("km,lm->kl", some, others)
-        return products
+        return np.asarray(solve_triangular(self.triangle, sums.T, lower=True).T)
 
     def sqnorms(self, some: Coefficients) -> Doubles:
-        norms: Doubles = np.einsum("km,km->k", some, some)
-        return norms
+        return np.asarray(np.einsum("km,km->k", some, some))
 
     def expansion(self, coefficients: Coefficients) -> Expansion:
         weights = solve_triangular(self.triangle, coefficients.T, lower=True, trans="T")

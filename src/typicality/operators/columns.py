@@ -19,9 +19,7 @@ from typicality.kernels.stationary import has_compiled_distances
 from typicality.operators.row_tree import RowTree
 
 _ROUNDING = 64.0  # in units of the last place
-_SMALLEST = float(
-    np.finfo(np.float64).tiny
-)  # smaller kernel values count as this one in a logarithm
+_SMALLEST = float(np.finfo(np.float64).tiny)  # smaller values count as this one in a logarithm
 
 
 def evenly_spaced(n: int, at_most: int) -> Places:
@@ -300,8 +298,7 @@ class PrecomputedKernel:
                 "with itself. Scores of new rows are defined only if it is the same for them."
             )
         relative = self.kernel(rows) / self.diagonal
-        logarithms: Floats = np.log(np.maximum(relative, _SMALLEST, out=relative), out=relative)
-        return logarithms
+        return np.log(np.maximum(relative, _SMALLEST, out=relative), out=relative)
 
     def half_sqdist_among(self, rows: Floats, index: Places) -> Floats:
         return 0.5 * (rows[:, -1:] + self.diagonal[index]) - rows[:, index]
@@ -361,7 +358,7 @@ class PrecomputedSqdist:
         return 0.5 * rows.astype(np.float64)
 
     def log_kernel(self, rows: Floats) -> Floats:
-        raise TypeError("double-centred kernels can be negative")
+        raise TypeError("double-centred kernels have no logarithm: they can be negative")
 
     def half_sqdist_among(self, rows: Floats, index: Places) -> Floats:
         return 0.5 * rows[:, index].astype(np.float64)

@@ -4,18 +4,16 @@ import math
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from typicality._cached import cached_property
-from typicality._tensors import array_of
 from typicality._typing import Floats
 from typicality.kernels import Gaussian
 from typicality.operators.base import Candidate, Operator, Problem
 from typicality.operators.columns import KernelColumns
-from typicality.operators.tiles import TileExpansion, Tiles
-from typicality.operators.torch_blocked import on_device
+from typicality.operators.torch_blocked import DeviceSums, on_device
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -400,31 +398,18 @@ class Fused(Operator):
 
 
 @dataclass(frozen=True, eq=False)
-class FusedSums:
+class FusedSums(DeviceSums):
     """Gaussian sums at any points on a GPU, by kernels that are fused.
 
     A point gets the same bits alone and in any batch.
 
     Parameters
     ----------
-    columns : KernelColumns
-        A Gaussian kernel against the training rows.
-    weights : array of shape (n, c)
-        The weights.
-    device : str
-        A GPU, as torch names it.
     rtol : float
         The promise.
     """
 
-    columns: KernelColumns
-    weights: Annotated[Floats, "n c"]
-    device: str
     rtol: float
-
-    def __getstate__(self) -> dict[str, Any]:
-        made_anew = ("_rows", "_weights", "on_host")
-        return {name: value for name, value in vars(self).items() if name not in made_anew}
 
     def error(self, sums: Floats) -> Floats:
         """Sums are known to a share of themselves, until they vanish in single precision."""
@@ -436,23 +421,10 @@ class FusedSums:
     def complement_at(self, points: Floats) -> Floats:
         return np.asarray((self._weights.sum(dim=0) - self._at(points)).cpu().numpy())
 
-    @property
-    def n_bytes(self) -> int:
-        return self.columns.n_bytes + self.weights.nbytes
-
-    @cached_property
-    def on_host(self) -> TileExpansion:
-        """The same sums by compiled code on the CPU, in double precision: what a file keeps."""
-        return Tiles(self.columns, single=False).expansion(array_of(self.weights))
-
     @cached_property
     def _rows(self) -> GaussianRows:
         rows = on_device(self.columns.given, self.device)
         return GaussianRows(rows, self.columns.kernel_function.sigma)
-
-    @cached_property
-    def _weights(self) -> "Tensor":
-        return on_device(self.weights, self.device)
 
     def _at(self, points: Floats) -> "Tensor":
         rows = self._rows

@@ -28,7 +28,7 @@ _WORTH_ASKING = 20.0  # times the seconds of an offer: what the best fit so far 
 
 
 def plan(kernel: Kernel, X: Floats, rtol: float = 1e-6, memory: int | None = None) -> Plan:
-    """How the sums of a fit would be computed, without computing them.
+    """How the kernel sums of a fit would be computed, without a fit.
 
     Parameters
     ----------
@@ -37,16 +37,16 @@ def plan(kernel: Kernel, X: Floats, rtol: float = 1e-6, memory: int | None = Non
     X : array of shape (n, d)
         The rows.
     rtol : float, default=1e-6
-        As in the estimators: how far sums may be off, relative to the variance of the mapped rows.
+        The largest error of sums, relative to the variance in the space of the kernel, as in the
+        estimators.
     memory : int, optional
-        The most bytes beyond the rows and the results; scikit-learn's `working_memory` when left
-        out.
+        The largest number of bytes, in addition to the rows and the results. By default,
+        `working_memory` of scikit-learn.
 
     Returns
     -------
     Plan
-        The method, its working memory, one sentence why, and the seconds that a product and a fit
-        are expected to take.
+        The method, its memory, the reason, and the expected seconds of a product and of a fit.
 
     Examples
     --------

@@ -10,12 +10,10 @@ from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import DISTANCE_KERNELS, Stationary
 from typicality.operators import nufft
-from typicality.operators.base import Expansion, Operator, row_sums
+from typicality.operators.base import Expansion, row_sums
 from typicality.operators.blocked import Blocked
 from typicality.operators.columns import Columns, KernelColumns, evenly_spaced, has_compiled_sums
 from typicality.operators.tiles import Tiles, exact_expansion
-
-Float64s = Doubles
 
 LARGEST_SET = 4096  # rows; to choose 4096 takes minutes
 _POOL = 4096  # rows to choose from at a time
@@ -65,8 +63,8 @@ class ReducedSet:
     """
 
     columns: KernelColumns
-    weights: Annotated[Float64s, "n c"]
-    total: Annotated[Float64s, "c"]
+    weights: Annotated[Doubles, "n c"]
+    total: Annotated[Doubles, "c"]
     rtol: float
 
     @property
@@ -93,25 +91,18 @@ class _Sums(NamedTuple):
 
     kernel: Stationary
     rows: Floats
-    weights: Float64s
-    products: Float64s  # K @ W on the rows
-    scale: Float64s  # sums of |W|
-    inexact: float  # how far products may be off, in units of the scale
+    weights: Doubles
+    products: Doubles  # K @ W on the rows
+    scale: Doubles  # sums of |W|
 
     @property
-    def energy(self) -> Float64s:
+    def energy(self) -> Doubles:
         """The squared length of each weighted sum of mapped rows, w' K w."""
         return np.asarray(np.sum(self.weights * self.products, axis=0))
 
 
 @one_blas_thread()
-def reduced_set(
-    columns: Columns,
-    weights: Floats,
-    *,
-    rtol: float,
-    operator: Operator | None = None,
-) -> ReducedSet:
+def reduced_set(columns: Columns, weights: Floats, *, rtol: float) -> ReducedSet:
     r"""A few of the rows, with new weights, whose sums are those of all rows under a promise.
 
     With :math:`v_k = \sum_r w_{rk} \Phi(x_r)`, projected on the span of the mapped rows z,
@@ -139,9 +130,6 @@ def reduced_set(
         The weights.
     rtol : float
         The promise.
-    operator : Operator, optional
-        What computes K @ W; exact sums by default. From one that promises e, nothing below
-        2 sqrt(e) can be proven.
 
     Returns
     -------
@@ -153,18 +141,17 @@ def reduced_set(
             "Only models with a kernel of a distance can be compressed "
             f"({', '.join(DISTANCE_KERNELS)})."
         )
-    smallest = 2.0 * float(np.sqrt(_ROUNDING if operator is None else operator.rtol + _ROUNDING))
+    smallest = 2.0 * float(np.sqrt(_ROUNDING))
     if not rtol > smallest:
         raise ValueError(
             f"A compressed model cannot guarantee rtol={rtol:g}, only more than "
-            f"{smallest:.1e}: the error is computed from differences of sums, and rounding (or the "
-            "error bound of the operator that computed them) hides smaller errors. Keep all rows, "
-            "or use a larger rtol."
+            f"{smallest:.1e}: the error is computed from differences of sums, and rounding hides "
+            "smaller errors. Keep all rows, or use a larger rtol."
         )
-    sums = _sums_to_reduce(columns, weights, operator)
+    sums = _sums_to_reduce(columns, weights)
     n_rows = columns.n_training
     limit = min(n_rows // 2, LARGEST_SET)
-    total: Float64s = weights.sum(axis=0, dtype=np.float64)
+    total: Doubles = weights.sum(axis=0, dtype=np.float64)
     few = _few_rows(sums, rtol, limit)
     if few is not None:
         chosen, new_weights, proven = few
@@ -177,27 +164,20 @@ def reduced_set(
     )
 
 
-def _sums_to_reduce(columns: KernelColumns, weights: Floats, operator: Operator | None) -> _Sums:
+def _sums_to_reduce(columns: KernelColumns, weights: Floats) -> _Sums:
     """Leave out rows without weight, add up those of copies, and compute the sums on the rest."""
     weighty = np.flatnonzero((weights != 0).any(axis=1))
     kept = weighty if len(weighty) else np.arange(1)
-    rows, first, copy_of = np.unique(
-        columns.training[kept], axis=0, return_index=True, return_inverse=True
-    )
+    rows, copy_of = np.unique(columns.training[kept], axis=0, return_inverse=True)
     merged = np.zeros((len(rows), weights.shape[1]))
     np.add.at(merged, copy_of.ravel(), weights[kept].astype(np.float64))
-    if operator is None:
-        products = _exact_products(KernelColumns(columns.kernel_function, rows), merged)
-        inexact = _ROUNDING
-    else:
-        products = np.asarray(operator @ weights, dtype=np.float64)[kept[first]]
-        inexact = operator.rtol + _ROUNDING
+    products = _exact_products(KernelColumns(columns.kernel_function, rows), merged)
     scale = np.abs(weights).sum(axis=0, dtype=np.float64)
     positive = np.where(scale > 0, scale, 1.0)
-    return _Sums(columns.kernel_function, rows, merged, products, positive, inexact)
+    return _Sums(columns.kernel_function, rows, merged, products, positive)
 
 
-def _exact_products(columns: KernelColumns, weights: Float64s) -> Float64s:
+def _exact_products(columns: KernelColumns, weights: Doubles) -> Doubles:
     """K @ W, each column added up in pairs: all digits of the sums are needed here."""
     if has_compiled_sums(columns):
         return np.asarray(Tiles(columns, single=False) @ weights)
@@ -209,7 +189,7 @@ def _exact_products(columns: KernelColumns, weights: Float64s) -> Float64s:
     return np.asarray(Blocked(columns, columns.training).gather(of_rows), dtype=np.float64)
 
 
-def _few_rows(sums: _Sums, rtol: float, limit: int) -> tuple[Places, Float64s, float] | None:
+def _few_rows(sums: _Sums, rtol: float, limit: int) -> tuple[Places, Doubles, float] | None:
     """The rows chosen, their weights, and the promise they keep; None where too many are needed."""
     if limit < 1:
         return None
@@ -231,8 +211,8 @@ class _Few(NamedTuple):
     """Rows chosen, their weights, and the Cholesky factor of their kernel matrix."""
 
     chosen: Places
-    weights: Float64s
-    triangle: Float64s
+    weights: Doubles
+    triangle: Doubles
 
 
 class _Choice:
@@ -301,7 +281,7 @@ class _Choice:
         return _Few(self.pool[self.chosen], weights, triangle)
 
 
-def _lacking(sums: _Sums, few: _Few) -> Float64s:
+def _lacking(sums: _Sums, few: _Few) -> Doubles:
     """The squared difference between the sums and those over the chosen rows, at all rows."""
     lacking = sums.products
     if len(few.chosen):
@@ -310,17 +290,17 @@ def _lacking(sums: _Sums, few: _Few) -> Float64s:
     return np.asarray(np.sum((lacking / sums.scale) ** 2, axis=1))
 
 
-def _pool(lacking: Float64s, chosen: Places) -> Places:
+def _pool(lacking: Doubles, chosen: Places) -> Places:
     """Rows to choose from, after those chosen already."""
     most = np.argsort(-lacking, kind="stable")[: _POOL // 2]
     from_all_over = evenly_spaced(len(lacking), _POOL // 2)
     return np.concatenate([chosen, np.setdiff1d(np.union1d(most, from_all_over), chosen)])
 
 
-def _proven(sums: _Sums, chosen: Places, weights: Float64s) -> float:
+def _proven(sums: _Sums, chosen: Places, weights: Doubles) -> float:
     """The largest error of any column at any point, in units of the scale."""
     rows = sums.rows[chosen]
     own = np.sum(weights * _exact_products(KernelColumns(sums.kernel, rows), weights), axis=0)
     sqerror = sums.energy - 2.0 * np.sum(weights * sums.products[chosen], axis=0) + own
-    unsure = sums.inexact * (sums.scale + np.abs(weights).sum(axis=0)) ** 2
+    unsure = _ROUNDING * (sums.scale + np.abs(weights).sum(axis=0)) ** 2
     return float(np.sqrt((sqerror.clip(min=0.0) + unsure) / sums.scale**2).max())

@@ -58,21 +58,11 @@ class ExactTails:
         at = np.ascontiguousarray(points, np.float64)
         log_sums = np.empty(len(at))
         # Before the threads begin, each of which would make them.
-        blocks, placed, of_nodes = self._blocks, self._placed, self._of_nodes
+        placed, of_nodes = self._placed[0], self._of_nodes
+        given = self._form, self._blocks, placed, of_nodes, self._nearest, _SHARE, at
 
         def add(first: int, last: int) -> None:
-            log_sums_at(
-                self._form,
-                blocks,
-                placed[0],
-                of_nodes,
-                self._nearest,
-                _SHARE,
-                at,
-                first,
-                last,
-                log_sums,
-            )
+            log_sums_at(*given, first, last, log_sums)
 
         over_ranges(add, len(at), at_least=_POINTS_OF_A_TASK)
         return log_sums, *self.coincidences(points)
@@ -83,20 +73,10 @@ class ExactTails:
 
         at = np.ascontiguousarray(points, np.float64)
         counts = np.zeros((len(at), 2))
-        blocks, placed = self._blocks, self._placed
+        given = self._form, self._blocks, *self._placed, self._nearest, at
 
         def add(first: int, last: int) -> None:
-            coincidences_at(
-                self._form,
-                blocks,
-                placed[0],
-                placed[1],
-                self._nearest,
-                at,
-                first,
-                last,
-                counts,
-            )
+            coincidences_at(*given, first, last, counts)
 
         over_ranges(add, len(at), at_least=_POINTS_OF_A_TASK)
         return counts[:, 0], counts[:, 1]

@@ -104,8 +104,8 @@ def block_rows(n_training: int, device: str) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class TorchSums:
-    """Exact sums over all training rows on a torch device, a block of points at a time.
+class DeviceSums:
+    """What sums over training rows on a torch device have in common.
 
     Parameters
     ----------
@@ -120,20 +120,10 @@ class TorchSums:
     columns: KernelColumns
     weights: Annotated[Floats, "n c"]
     device: str
-    rtol: ClassVar[float] = 0.0
 
     def __getstate__(self) -> dict[str, Any]:
         made_anew = ("_rows", "_weights", "on_host")
         return {name: value for name, value in vars(self).items() if name not in made_anew}
-
-    def error(self, sums: Floats) -> Floats:
-        return _ROUNDING * sums
-
-    def at(self, points: Floats) -> Doubles:
-        return self._gather(points, complement=False)
-
-    def complement_at(self, points: Floats) -> Doubles:
-        return self._gather(points, complement=True)
 
     @property
     def n_bytes(self) -> int:
@@ -145,12 +135,27 @@ class TorchSums:
         return Tiles(self.columns, single=False).expansion(array_of(self.weights))
 
     @cached_property
-    def _rows(self) -> "Tensor":
-        return on_device(self.columns.given, self.device)
-
-    @cached_property
     def _weights(self) -> "Tensor":
         return on_device(self.weights, self.device)
+
+
+class TorchSums(DeviceSums):
+    """Exact sums over all training rows on a torch device, a block of points at a time."""
+
+    rtol: ClassVar[float] = 0.0
+
+    def error(self, sums: Floats) -> Floats:
+        return _ROUNDING * sums
+
+    def at(self, points: Floats) -> Doubles:
+        return self._gather(points, complement=False)
+
+    def complement_at(self, points: Floats) -> Doubles:
+        return self._gather(points, complement=True)
+
+    @cached_property
+    def _rows(self) -> "Tensor":
+        return on_device(self.columns.given, self.device)
 
     def _gather(self, points: Floats, *, complement: bool) -> Doubles:
         kernel = self.columns.kernel_function

@@ -1,8 +1,9 @@
-"""Models in files that hold numbers and names, no code.
+"""Save and load models, without code in the files.
 
-A model is a folder: ``model.json`` describes its objects, ``arrays.safetensors`` holds its arrays.
-Reading one executes nothing of what it says: classes are looked up in a fixed list, and every field
-is judged before a model is made of it. docs/architecture describes the format.
+A saved model is a folder with two files: ``model.json`` describes the objects of the model, and
+``arrays.safetensors`` holds its arrays. Loading a model executes no code from these files. Only
+classes of a fixed list can be loaded, and every field is checked. docs/architecture describes the
+format.
 """
 
 import hashlib
@@ -40,34 +41,33 @@ _TRUSTED_TOO = (
     "typicality.operators.base.LazyExpansion",
 )
 _FORMAT = "typicality model"
-_VERSION = 3
+_VERSION = 4
 _LARGEST_DOCUMENT = 2**26  # bytes; a million features with names need less
 
 
 def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-    """Keep a model in a folder, for :func:`load`.
+    """Save a model in a folder, for :func:`load`.
 
-    The loaded model predicts the same numbers to the last bit with the same versions of the
-    libraries. A pipeline with a transformer of scikit-learn may differ in the last bits: PCA with
-    ``svd_solver="arpack"`` or ``"randomized"`` does, because a product of matrices depends on how
-    they lie in memory. The folder appears whole or not at all, and saving the same model again
-    gives the same bytes. It holds the training rows where prediction needs them (most kernels do;
-    `compress` first makes a small model). A model of tensors is kept as one of arrays, which
-    computes on the CPU. Callbacks and metadata requests are left out.
+    With the same versions of the libraries, the loaded model predicts exactly the same numbers.
+    Pipelines with transformers of scikit-learn can differ by rounding errors, for example PCA with
+    ``svd_solver="arpack"`` or ``"randomized"``. The folder appears only when it is complete. Saving
+    the same model again gives the same bytes. It contains the training rows if prediction needs
+    them, as with most kernels; `compress` makes a smaller model. A model that was fitted on tensors
+    is saved with arrays, and predicts on the CPU. Callbacks and metadata requests are not saved.
 
     Parameters
     ----------
     model : estimator of typicality, or Pipeline that ends with one
-        The model, fitted or not. Pipelines may hold ColumnScaler and, of scikit-learn,
-        StandardScaler, RobustScaler, MinMaxScaler, MaxAbsScaler, QuantileTransformer,
-        SimpleImputer, MissingIndicator, PCA, OneHotEncoder, ColumnTransformer, and
-        FunctionTransformer without a function. Functions cannot be kept: neither kernels nor
-        selectors of columns.
+        The model, fitted or not. Pipelines can contain ColumnScaler, MixedColumns and these
+        transformers of scikit-learn: StandardScaler, RobustScaler, MinMaxScaler, MaxAbsScaler,
+        QuantileTransformer, SimpleImputer, MissingIndicator, PCA, OneHotEncoder, ColumnTransformer,
+        and FunctionTransformer without a function. Functions cannot be saved, neither as kernels
+        nor as selectors of columns.
     path : path
-        The folder to make.
+        The folder to create.
     overwrite : bool, default=False
-        Replace an older model that is there. A folder with any other file in it, or with arrays
-        that were changed, is never replaced.
+        Whether to replace an existing model. A folder with other files in it, or with changed
+        arrays, is never replaced.
 
     Returns
     -------
@@ -77,9 +77,9 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     Raises
     ------
     ModelFileError
-        The model holds something that a file cannot, such as a function.
+        The model contains something that cannot be saved, such as a function.
     FileExistsError
-        There is something at `path` already.
+        `path` exists already.
 
     Examples
     --------
@@ -102,32 +102,33 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model that :func:`save` kept in a folder, or that of a run of the command line.
+    """Load a model that :func:`save` or the command line has saved.
 
-    Nothing in the folder is executed, so a model of somebody else can do no more harm than to
-    predict nonsense.
+    Loading executes no code from the folder. So models from untrusted sources can be loaded; at
+    worst, their predictions are wrong.
 
     Parameters
     ----------
     path : path
-        The folder of a model, or the one that `typicality cluster` or `typicality outliers` has
-        written.
+        The folder of a saved model, or the folder of results that `typicality cluster` or
+        `typicality outliers` has written.
 
     Returns
     -------
     model : estimator, Pipeline or LoadedRun
-        As it was saved. The model of a run is a :class:`~typicality.persistence.LoadedRun`, whose
-        `predict` takes the table of the run as it is.
+        The saved model. For a folder of the command line, it is a
+        :class:`~typicality.persistence.LoadedRun`, whose `predict` takes the original table.
 
     Raises
     ------
     ModelFileError
-        There is no model, or it is broken, or of a newer version.
+        The folder has no model, or the model is damaged, or a newer version has saved it.
 
     Warns
     -----
     sklearn.exceptions.InconsistentVersionWarning
-        The model holds transformers of scikit-learn, and another minor version made them.
+        The model contains transformers of scikit-learn, and was saved with another minor version of
+        scikit-learn.
     """
     path = Path(path)
     try:
@@ -153,10 +154,10 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def trusted_types() -> list[str]:
-    """The names of the types that models of typicality consist of, for skops.
+    """The types in models of typicality, for ``skops.io.load``.
 
-    ``skops.io.load`` makes only objects of types that it knows or is told to trust. These are
-    classes of typicality, and types of arrays.
+    ``skops.io.load`` creates only objects of types that it trusts. Pass this list as `trusted`. It
+    contains classes of typicality and types of arrays.
 
     Returns
     -------

@@ -62,7 +62,7 @@ _OTHER_KERNEL = "use a kernel by name or an object of typicality.kernels"
 _OTHER_FUNCTION = "name the columns in a list, or leave the function out"
 _UNKNOWN = (
     "which a model file cannot hold; it can hold estimators of typicality, "
-    f"ColumnScaler, pipelines, and of scikit-learn {enumerated(OF_SCIKIT_LEARN)}. "
+    f"ColumnScaler, MixedColumns, pipelines, and of scikit-learn {enumerated(OF_SCIKIT_LEARN)}. "
     "Use one of these, or skops with typicality.trusted_types"
 )
 # Of the state of an estimator: what a later fit needs and prediction does not.
@@ -382,9 +382,7 @@ def _look_up(known: Mapping[str, Any], word: Any, what: str) -> Any:
 def _require_same(found: Any, wanted: Any, name: str, what: str) -> None:
     if set(found) != set(wanted):
         odd = min(set(found) ^ set(wanted))
-        raise ModelFileError(
-            f"{name} does not have the {what} it must have; one difference is {odd!r}"
-        )
+        raise ModelFileError(f"{name} has other {what} than expected; one difference is {odd!r}")
 
 
 def _scalar_of(word: Any, value: Any) -> Any:

@@ -22,33 +22,33 @@ _MISSING = ("error", "drop", "median")
 
 
 class LoadedRun:
-    """The model of a folder that `typicality cluster` or `typicality outliers` has written.
+    """A model of the command line, loaded from the folder of `typicality cluster` or `outliers`.
 
-    Its methods take the whole table of the run, or new rows with the same columns, as a frame of
-    pandas, polars or any other library that hands out Arrow. Columns are found by their names, so
-    there may be others; cells, categories included, are read and missing values are treated as in
-    the run. Arrays must have the columns of the model, in its order; a model that uses categories
-    takes frames only.
+    The methods take the original table, or new rows with the same columns, as a dataframe of
+    pandas, polars or any other library that supports Arrow. Columns are found by their names;
+    additional columns are ignored. Text, categories and missing values are treated as the command
+    did. An array must have the columns of the model, in the same order. A model with categories
+    accepts only dataframes.
 
-    Where the run left out rows with missing values (``--missing drop``), such rows get the label
-    -1, or 0 from a detector, whose flags are 1 and -1; typicalities, memberships, scores and
-    p-values are NaN for them.
+    If the command was run with ``--missing drop``, rows with missing values get no result:
+    `predict` returns -1 for clusterings and 0 for outlier detectors, and the other methods return
+    NaN.
 
     Parameters
     ----------
     pipeline : Pipeline
         The steps "columns" and "model".
     missing : {"error", "drop", "median"}
-        How the run treated missing values.
+        How the command treated missing values.
     signs : dict of str to str
-        The columns whose numbers are written like $7,440, with their signs.
+        The columns with numbers like $7,440, with their signs.
 
     Attributes
     ----------
     columns : list of str
         The names of the columns that the model uses.
     model : estimator
-        The fitted estimator, which takes scaled rows.
+        The fitted estimator. It takes scaled rows.
     """
 
     def __init__(self, pipeline: Any, missing: str, signs: dict[str, str]) -> None:
@@ -60,12 +60,12 @@ class LoadedRun:
         return f"LoadedRun({self.model!r}, columns={self.columns}, missing={self.missing!r})"
 
     def predict(self, X: Any) -> Any:
-        """The cluster of each row, -1 for unassigned rows; of a detector 1, and -1 for outliers.
+        """The cluster of each row, or -1; for outlier detectors, -1 for outliers and 1 otherwise.
 
         Parameters
         ----------
         X : frame or array of shape (n_samples, n_columns)
-            The table of the run, or new rows.
+            The original table, or new rows.
 
         Returns
         -------
@@ -75,28 +75,28 @@ class LoadedRun:
         return self._judge(X, self.model.predict, left_out)
 
     def predict_typicality(self, X: Any) -> Any:
-        """The typicality of each row, of models that have one; X as in `predict`."""
+        """The typicality of each row, if the model has typicalities; X as in `predict`."""
         return self._judge(X, self.model.predict_typicality, np.nan)
 
     def predict_memberships(self, X: Any) -> Any:
-        """The membership of each row in each cluster, of clusterings; X as in `predict`."""
+        """The membership of each row in each cluster, for clusterings; X as in `predict`."""
         return self._judge(X, self.model.predict_memberships, np.nan)
 
     def score_samples(self, X: Any) -> Any:
-        """The score of each row, of a detector; X as in `predict`."""
+        """The score of each row, for outlier detectors; X as in `predict`."""
         return self._judge(X, self.model.score_samples, np.nan)
 
     def p_values(self, X: Any) -> Any:
-        """The p-value of each row as a new row, of a detector; X as in `predict`."""
+        """The p-value of each row as a new row, for outlier detectors; X as in `predict`."""
         return self._judge(X, self.model.p_values, np.nan)
 
     def outliers_at(self, X: Any, *, fdr: float = 0.1, method: str = "bh") -> Any:
-        """The rows that are outliers at a false discovery rate, of a detector of clean rows.
+        """The outliers at a false discovery rate, for outlier detectors fitted on clean rows.
 
         Parameters
         ----------
         X : frame or array of shape (n_samples, n_columns)
-            New rows, as in `predict`. Rows that are left out are not outliers.
+            New rows, as in `predict`. Rows without a result are not outliers.
         fdr, method
             As in :meth:`typicality.OneClusterPCM.outliers_at`.
 
@@ -140,9 +140,9 @@ class LoadedRun:
         if self.missing == "error" and missing.any():
             row, column = np.argwhere(missing)[0]
             raise ValueError(
-                f"Column {rows.every_name[column]!r} of X misses the value in row {first + row} "
-                "(counted from 0), and the run that made the model had no missing values. Drop "
-                "or fill in such rows, or make the run with --missing drop or --missing median."
+                f"Column {rows.every_name[column]!r} of X has a missing value in row {first + row} "
+                "(counted from 0), and the command that made the model allowed none. Remove or "
+                "fill such rows, or run the command again with --missing drop or --missing median."
             )
         kept = np.asarray(~missing.any(axis=1) | (self.missing != "drop"))
         if not kept.any():

@@ -395,16 +395,12 @@ def _arrays_in(part: Any) -> dict[str, NDArray[Any]]:
 
 def _arrays_of(state: State) -> dict[str, NDArray[Any]]:
     """The arrays of a state; all else of it is as in the state that the run began with."""
-    watched = {"memberships": state.memberships} if isinstance(state, WatchedState) else {}
-    return _of_parts(state) | watched
-
-
-def _of_parts(state: State) -> dict[str, NDArray[Any]]:
-    return {
+    arrays = {
         f"{part}.{name}": array
         for part in ("prototypes", "rule")
         for name, array in _arrays_in(getattr(state, part)).items()
     }
+    return arrays | ({"memberships": state.memberships} if isinstance(state, WatchedState) else {})
 
 
 def _restored(arrays: dict[str, NDArray[Any]], start: State) -> State:
@@ -433,11 +429,10 @@ def _fits_start(arrays: dict[str, NDArray[Any]], start: State) -> bool:
     if not all(fits(array, hints[name], sizes) for name, array in known.items()):
         return False
     n_clusters = sizes.sizes.pop("c")
-    parts = _of_parts(start)
+    parts = known.keys() - {"memberships"}
     return (
-        arrays.keys() - {"memberships"} == parts.keys()
-        and arrays.keys() <= known.keys()
-        and all(arrays[name].dtype == array.dtype for name, array in parts.items())
+        parts <= arrays.keys() <= known.keys()
+        and all(arrays[name].dtype == known[name].dtype for name in parts)
         and all(fits(array, hints[name], sizes) for name, array in arrays.items())
         and sizes.sizes["c"] <= n_clusters
     )

@@ -1,8 +1,7 @@
-"""Pictures of results: Display objects, in the manner of scikit-learn.
+"""Plots of results, as Display objects like those of scikit-learn.
 
-They need matplotlib (``pip install matplotlib``), which is loaded when one is drawn. Each
-takes `ax`, draws there and nowhere else, and keeps what it drew as attributes; without `ax` it
-makes a figure of its own.
+They need matplotlib (``pip install matplotlib``). Each display draws on the axes `ax`, or on a new
+figure, and keeps the drawn artists as attributes.
 """
 
 from typicality.plot.classification_function import ClassificationFunctionDisplay

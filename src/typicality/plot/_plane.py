@@ -95,8 +95,8 @@ def _two_features(
     """The rows as points, and the places of two features of them, given by place or by name."""
     if get_tags(estimator).input_tags.pairwise:
         raise ValueError(
-            f"With kernel={estimator.kernel!r} rows have no coordinates to draw. Fit on rows of "
-            "features, with a kernel of them."
+            f"With kernel={estimator.kernel!r}, rows have no coordinates to draw. Fit the model on "
+            "rows of features, e.g. with kernel='gaussian'."
         )
     points = check_array(X, dtype=np.float64, input_name="X")
     n_features = points.shape[1]

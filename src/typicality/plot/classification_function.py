@@ -13,39 +13,39 @@ _VIEW = {"elev": 25, "azim": -60}
 
 
 class ClassificationFunctionDisplay:
-    """The membership of one cluster as a surface over the plane, the rows below it.
+    """The membership of one cluster as a surface over two features, with the rows below it.
 
-    With more than two features the picture is a slice: the others are held at their median, for the
-    surface; rows are shown wherever they are along them.
+    With more than two features, the surface is a slice: the other features have their median. Rows
+    are drawn at their two features, whatever their other features are.
 
-    Make it by `from_estimator`; the parts of the picture are attributes afterwards. As the figures
-    of :cite:`miyamoto2003`, where the classification function is eq. (10) and (16).
+    Create it with `from_estimator`. The drawn artists are attributes. Such figures are in
+    :cite:`miyamoto2003`, with the classification functions of eq. (10) and (16).
 
     Parameters
     ----------
     xx0, xx1 : arrays of shape (r, r)
         The two features at the points of a grid.
     membership : array of shape (r, r)
-        The membership there.
+        The membership at these points.
     points : array of shape (n, 2)
         The rows.
     labels : array of shape (n,), int
-        Their clusters; -1 for rows that belong nowhere.
+        The clusters of the rows; -1 for unassigned rows.
     xlabel, ylabel : str
         The names of the features.
     name : str, default="membership"
-        What is drawn.
+        The name of the values.
 
     Attributes
     ----------
     ax_ : matplotlib Axes3D
         The axes.
     figure_ : matplotlib Figure
-        Their figure.
+        The figure.
     surface_ : matplotlib Poly3DCollection
         The surface.
     rows_ : list of matplotlib Path3DCollection
-        The rows, one for each label, from the smallest.
+        The rows, one artist per label, in increasing order of labels.
 
     Examples
     --------
@@ -86,26 +86,26 @@ class ClassificationFunctionDisplay:
         grid_resolution: int = 60,
         ax: Any = None,
     ) -> Self:
-        """The picture of a fitted estimator.
+        """Create the display from a fitted estimator.
 
-        Costs a prediction of `grid_resolution` squared rows, and one of X.
+        Costs a prediction for the grid (`grid_resolution` squared rows) and one for X.
 
         Parameters
         ----------
         estimator : estimator of typicality
-            Fitted on rows of features; or a pipeline that ends in one. One-cluster models
-            (:class:`~typicality.OneClusterPCM`, :class:`~typicality.AlphaCutClustering`) have one
-            surface, the typicality of the data as a whole.
+            A fitted estimator, or a fitted pipeline that ends in one. It must be fitted on rows of
+            features. For :class:`~typicality.OneClusterPCM` and
+            :class:`~typicality.AlphaCutClustering`, the surface is the typicality.
         X : array-like or dataframe of shape (n_samples, n_features)
             The rows to show, as for `predict`.
         cluster : int, default=0
-            The cluster.
+            The cluster whose membership is drawn.
         features : pair of int or str, default=(0, 1)
-            The features of the plane, by number or, where X has them, by name.
+            The two features, by number or, if X has names, by name.
         grid_resolution : int, default=60
-            The number of points in each direction.
+            The number of grid points in each direction.
         ax : matplotlib Axes3D, optional
-            Where to draw, made with ``projection="3d"``; a new figure otherwise.
+            The axes to draw on, created with ``projection="3d"``. By default, a new figure.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class ClassificationFunctionDisplay:
         Parameters
         ----------
         ax : matplotlib Axes3D, optional
-            Where to draw, made with ``projection="3d"``; a new figure otherwise.
+            The axes to draw on, created with ``projection="3d"``. By default, a new figure.
 
         Returns
         -------

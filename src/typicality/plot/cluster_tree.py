@@ -18,39 +18,40 @@ _REACH = 0.35  # how far the mark of a cut goes to both sides of a branch
 
 
 class ClusterTreeDisplay:
-    """The tree of alpha-cuts: a line from the peak of each branch down to where it merges.
+    """The cluster tree of alpha-cuts: one line per branch, from its peak down to where it merges.
 
-    Read it from the bottom: a connected cluster is one line, which forks at the level where a
-    valley separates it. A branch is a cluster of its own for every alpha between its ends; thicker
-    branches have more rows. Branches have the colour of the cluster their peak is in, down to the
-    level of its cut, which is drawn in black.
+    Read the tree from the bottom. A connected cluster is one line, which forks at the level where a
+    valley separates it into two. Between its two ends, a branch is a separate cluster. Thicker
+    branches have more rows. A branch has the colour of the cluster of its peak, down to the level
+    of the cut. The cut is drawn in black.
 
-    Make it by `from_estimator`; the parts of the picture are attributes afterwards.
+    Create it with `from_estimator`. The drawn artists are attributes.
 
     Parameters
     ----------
     tree : AlphaTree
         The tree, `tree_` of an :class:`~typicality.AlphaCutClustering`.
     node_labels : array-like of shape (n_nodes,), int, optional
-        The cluster of each node; -1 for those that belong nowhere, as all do by default.
+        The cluster of each node; -1 for unassigned nodes. By default, all nodes are unassigned.
     alpha : float or array-like of shape (n_clusters,), optional
         The level of the cut, or of each cluster.
     min_cluster_size : float, optional
-        Branches of fewer rows are left out. By default five, or so many that about 40 branches are
-        left.
+        Branches with fewer rows are not drawn. By default 5, or a larger number that leaves about
+        40 branches.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
         The axes.
     figure_ : matplotlib Figure
-        Their figure.
+        The figure.
     branches_ : matplotlib LineCollection
-        The branches, from peak to end, the whole tree first and then by falling end.
+        The branches, from the peak to the end: first the whole tree, then by decreasing level of
+        the end.
     coloured_ : matplotlib LineCollection
-        The parts of them that are in clusters.
+        The parts of the branches that are in clusters.
     joints_ : matplotlib LineCollection
-        The lines from their ends to the branches they merge with.
+        The lines from the ends of branches to the branches that they merge with.
     cuts_ : list of matplotlib artists
         The level of the cut, or of each cluster.
 
@@ -82,17 +83,17 @@ class ClusterTreeDisplay:
     def from_estimator(
         cls, estimator: Any, *, min_cluster_size: float | None = None, ax: Any = None
     ) -> Self:
-        """The picture of a fitted estimator.
+        """Create the display from a fitted estimator.
 
         Parameters
         ----------
         estimator : AlphaCutClustering
-            Fitted; or a pipeline that ends in one.
+            A fitted estimator, or a fitted pipeline that ends in one.
         min_cluster_size : float, optional
-            Branches of fewer rows are left out. By default five, or so many that about 40 branches
-            are left.
+            Branches with fewer rows are not drawn. By default 5, or a larger number that leaves
+            about 40 branches.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------
@@ -117,7 +118,7 @@ class ClusterTreeDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------

@@ -22,34 +22,32 @@ _ENDS = {
 
 
 class ConvergenceDisplay:
-    """The objective before each iteration of a fit, and the residuals where they are known.
+    """The objective before each iteration of a fit, and the residuals if they are known.
 
-    The objective never rises while the spreads are fixed; where they adapt, or clusters come and
-    go, it may. Estimators keep it as `objective_path_`; a
-    `PicardResult` has the residuals, too.
+    The objective never rises if the spreads are fixed. It can rise if spreads adapt, or if clusters
+    are added or removed. Estimators have the objective as `objective_path_`.
 
-    Make it by `from_estimator` or `from_result`; the parts of the picture are attributes
-    afterwards.
+    Create it with `from_estimator` or `from_result`. The drawn artists are attributes.
 
     Parameters
     ----------
     objectives : array-like of shape (n_iter,)
         The objective before each iteration.
     residuals : array-like of shape (n_iter,), optional
-        How much changed in each; infinite where the number of clusters did.
+        The change of the prototypes in each iteration; infinite if the number of clusters changed.
     status : str, optional
-        How the iteration ended.
+        Why the iterations ended.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
         The axes with the objective.
     figure_ : matplotlib Figure
-        Their figure.
+        The figure.
     line_ : matplotlib Line2D
         The objective.
     residual_ax_ : matplotlib Axes or None
-        The axes with the residuals, on the right, logarithmic.
+        The axes with the residuals, on the right, with a logarithmic scale.
     residual_line_ : matplotlib Line2D or None
         The residuals.
 
@@ -78,14 +76,14 @@ class ConvergenceDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
-        """The objective of a fitted estimator.
+        """Create the display from a fitted estimator.
 
         Parameters
         ----------
         estimator : estimator of typicality
-            Fitted; or a pipeline that ends in one.
+            A fitted estimator, or a fitted pipeline that ends in one.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------
@@ -102,14 +100,14 @@ class ConvergenceDisplay:
 
     @classmethod
     def from_result(cls, result: PicardResult[Any], *, ax: Any = None) -> Self:
-        """The objective and the residuals of an iteration.
+        """Create the display from the result of the solver, with residuals.
 
         Parameters
         ----------
         result : PicardResult
-            What `typicality.solve.picard.picard` returned.
+            The result of `typicality.solve.picard.picard`.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------
@@ -124,7 +122,7 @@ class ConvergenceDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------

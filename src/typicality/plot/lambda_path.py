@@ -12,25 +12,25 @@ from typicality.solve.schedules import LambdaPath
 
 
 class LambdaPathDisplay:
-    """The number of clusters and the index along the path of lambda.
+    """The number of clusters, and the criterion of the choice, for each value of lambda.
 
-    Make it by `from_estimator`; the parts of the picture are attributes afterwards.
+    Create it with `from_estimator`. The drawn artists are attributes.
 
     Parameters
     ----------
     path : LambdaPath
-        The path, `lambda_path_` of a :class:`~typicality.SequentialPCM`.
+        The attribute `lambda_path_` of a :class:`~typicality.SequentialPCM`.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
         The axes with the number of clusters.
     index_ax_ : matplotlib Axes
-        The axes with the index, on the right.
+        The axes with the criterion, on the right.
     figure_ : matplotlib Figure
-        The figure of both.
+        The figure.
     counts_line_, index_line_, chosen_line_ : matplotlib Line2D
-        The number of clusters, the index, and the value that was chosen.
+        The number of clusters, the criterion, and the chosen value.
 
     Examples
     --------
@@ -46,14 +46,14 @@ class LambdaPathDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
-        """The picture of a fitted estimator.
+        """Create the display from a fitted estimator.
 
         Parameters
         ----------
         estimator : SequentialPCM
-            Fitted with ``lam="auto"``; or a pipeline that ends in one.
+            An estimator fitted with ``lam="auto"``, or a fitted pipeline that ends in one.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------
@@ -73,7 +73,7 @@ class LambdaPathDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------

@@ -39,37 +39,36 @@ class Boundary(NamedTuple):
 
 
 class MembershipContourDisplay:
-    """Contours of memberships over the plane, the clusters, and the rows.
+    """Contours of memberships over two features, with the clusters and the rows.
 
-    The darker, the more typical. The region of each cluster has a line around it: where the
-    typicality is alpha (:class:`~typicality.AlphaCutClustering` at a given level or width; where
-    rows are dense enough otherwise), where the score is `offset_`
-    (:class:`~typicality.OneClusterPCM`), or where another cluster is preferred. Rows have the
-    colour of their cluster; unassigned rows are crosses.
+    Darker colours are more typical. A line surrounds the region in which new rows get the label of
+    a cluster. For :class:`~typicality.OneClusterPCM`, this is the line at which the score equals
+    `offset_`. Rows have the colour of their cluster; unassigned rows are crosses.
 
-    With more than two features the picture is a slice: the others are held at their median, for the
-    contours; rows are shown wherever they are along them. In many dimensions few rows lie near
-    such a slice.
+    With more than two features, the contours are a slice: the other features have their median.
+    Rows are drawn at their two features, whatever their other features are. With many features, few
+    rows are near this slice.
 
-    Make it by `from_estimator`; the parts of the picture are attributes afterwards. As the figures
-    of :cite:`filippone2007` and :cite:`filippone2010`.
+    Create it with `from_estimator`. The drawn artists are attributes. Such figures are in
+    :cite:`filippone2007` and :cite:`filippone2010`.
 
     Parameters
     ----------
     xx0, xx1 : arrays of shape (r, r)
         The two features at the points of a grid.
     membership : array of shape (r, r)
-        The membership there.
+        The membership at these points.
     points : array of shape (n, 2)
         The rows.
     labels : array of shape (n,), int
-        Their clusters; -1 for unassigned rows.
+        The clusters of the rows; -1 for unassigned rows.
     boundaries : sequence of (label, surface, level), default=()
-        For each region a surface, of shape (r, r), that is above the level in it.
+        The region of each cluster, as a surface of shape (r, r) that is above the level inside the
+        region.
     xlabel, ylabel : str
         The names of the features.
     name : str, default="membership"
-        What is drawn.
+        The name of the values.
     title : str, default=""
         The title.
 
@@ -78,15 +77,16 @@ class MembershipContourDisplay:
     ax_ : matplotlib Axes
         The axes.
     figure_ : matplotlib Figure
-        Their figure.
+        The figure.
     surface_ : matplotlib QuadContourSet
         The filled contours.
     regions_, lines_ : lists of matplotlib QuadContourSet
-        The regions of the clusters, and the lines around them; only those that cross the plane.
+        The regions of the clusters, and the lines around them, for clusters that appear in the
+        slice.
     rows_ : list of matplotlib PathCollection
-        The rows, one for each label, from the smallest.
+        The rows, one artist per label, in increasing order of labels.
     colorbar_ : matplotlib Colorbar or None
-        The scale.
+        The colorbar.
 
     Examples
     --------
@@ -130,26 +130,29 @@ class MembershipContourDisplay:
         colorbar: bool | None = None,
         ax: Any = None,
     ) -> Self:
-        """The picture of a fitted estimator.
+        """Create the display from a fitted estimator.
 
-        Costs a prediction of `grid_resolution` squared rows, and one of X.
+        Costs a prediction for the grid (`grid_resolution` squared rows) and one for X.
 
         Parameters
         ----------
         estimator : estimator of typicality
-            Fitted on rows of features; or a pipeline that ends in one.
+            A fitted estimator, or a fitted pipeline that ends in one. It must be fitted on rows of
+            features.
         X : array-like or dataframe of shape (n_samples, n_features)
-            The rows to show, as for `predict`: those of the fit, or some of them, or others.
+            The rows to show, as for `predict`; training rows or others.
         features : pair of int or str, default=(0, 1)
-            The features of the plane, by number or, where X has them, by name.
+            The two features, by number or, if X has names, by name.
         cluster : int, optional
-            The cluster whose membership is drawn; the largest membership otherwise.
+            The cluster whose membership is drawn. By default, the largest membership of all
+            clusters.
         grid_resolution : int, default=150
-            The number of points in each direction.
+            The number of grid points in each direction.
         colorbar : bool, optional
-            Whether to draw the scale, in room taken from the axes; by default on a new figure only.
+            Whether to draw a colorbar, which makes the axes smaller. By default, only on a new
+            figure.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------
@@ -172,9 +175,10 @@ class MembershipContourDisplay:
         Parameters
         ----------
         colorbar : bool, optional
-            Whether to draw the scale, in room taken from the axes; by default on a new figure only.
+            Whether to draw a colorbar, which makes the axes smaller. By default, only on a new
+            figure.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------

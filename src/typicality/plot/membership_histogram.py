@@ -18,37 +18,36 @@ _MOST_TICKS = 7  # typicalities may have many digits
 
 
 class MembershipHistogramDisplay:
-    """The histogram of the typicalities of rows, with its valley and the cut.
+    """A histogram of the typicalities of rows, with the valley and the cut.
 
-    For :class:`~typicality.AlphaCutClustering` typicalities, with `alpha_` and the valley of their
-    density; for :class:`~typicality.OneClusterPCM` typicality scores, with `offset_`; for
-    estimators with prototypes the largest membership of each row.
+    For :class:`~typicality.AlphaCutClustering`, it shows typicalities, with `alpha_` and the valley
+    of their density. For :class:`~typicality.OneClusterPCM`, it shows scores, with `offset_`. For
+    estimators with prototypes, it shows the largest membership of each row.
 
-    Make it by `from_estimator` or `from_predictions`; the parts of the picture are attributes
-    afterwards.
+    Create it with `from_estimator` or `from_predictions`. The drawn artists are attributes.
 
     Parameters
     ----------
     values : array of shape (n,)
-        A number a row.
+        One number per row.
     labels : array of shape (n,), int, optional
-        The clusters of the rows; then bars are stacked by cluster.
+        The clusters of the rows. If given, bars are stacked by cluster.
     levels : array-like of float, default=()
-        Where the cut is; with as many levels as clusters, one for each.
+        The levels of the cut. If there are as many levels as clusters, each cluster has its own.
     valley : float, optional
-        Where the valley is.
+        The position of the valley.
     name : str, default="typicality"
-        What the values are.
+        The name of the values.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
         The axes.
     figure_ : matplotlib Figure
-        Their figure.
+        The figure.
     counts_ : array of shape (n_labels, n_bins)
-        The number of rows in each bin by cluster, the smallest label first; of shape (1, n_bins)
-        where bars are not stacked.
+        The number of rows in each bin, by cluster in increasing order of labels. If bars are not
+        stacked, the shape is (1, n_bins).
     bin_edges_ : array of shape (n_bins + 1,)
         The edges of the bins.
     bars_ : list of matplotlib BarContainer
@@ -93,22 +92,22 @@ class MembershipHistogramDisplay:
         bins: Any = 30,
         ax: Any = None,
     ) -> Self:
-        """The picture of a fitted estimator.
+        """Create the display from a fitted estimator.
 
-        Costs a prediction of X.
+        Costs a prediction for X.
 
         Parameters
         ----------
         estimator : estimator of typicality
-            Fitted; or a pipeline that ends in one.
+            A fitted estimator, or a fitted pipeline that ends in one.
         X : array-like or dataframe of shape (n_samples, n_features)
-            The rows to count, as for `predict`. Each counts once.
+            The rows to count, as for `predict`. Sample weights are not used.
         by_cluster : bool, default=False
             Whether bars are stacked by cluster.
         bins : int, str or sequence of float, default=30
             The bins, as in :func:`numpy.histogram_bin_edges`.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------
@@ -139,24 +138,25 @@ class MembershipHistogramDisplay:
         bins: Any = 30,
         ax: Any = None,
     ) -> Self:
-        """The picture of numbers that are known already, e.g. `typicality_`.
+        """Create the display from known values, for example `typicality_`.
 
         Parameters
         ----------
         values : array-like of shape (n,)
-            A number a row.
+            One number per row.
         labels : array-like of shape (n,), int, optional
-            The clusters of the rows; then bars are stacked by cluster.
+            The clusters of the rows. If given, bars are stacked by cluster.
         levels : float or array-like of float, default=()
-            Where the cut is; with as many levels as clusters, one for each.
+            The levels of the cut. If there are as many levels as clusters, each cluster has its
+            own.
         valley : float, optional
-            Where the valley is, e.g. `tree_.valley.place`.
+            The position of the valley, for example `tree_.valley.place`.
         name : str, default="typicality"
-            What the values are.
+            The name of the values.
         bins : int, str or sequence of float, default=30
             The bins, as in :func:`numpy.histogram_bin_edges`.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------
@@ -175,7 +175,7 @@ class MembershipHistogramDisplay:
         bins : int, str or sequence of float, default=30
             The bins, as in :func:`numpy.histogram_bin_edges`.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------

@@ -13,24 +13,23 @@ from typicality.plot._colours import CUT, FIRST, GUIDE
 
 
 class PValueDisplay:
-    r"""The p-values of rows in rising order, with the line that decides which are rejected.
+    r"""The p-values of rows in increasing order, and those rejected at a false discovery rate.
 
-    Both axes are logarithmic, because the decision lies among the smallest p-values. Those of rows
-    of the same source as the reference lie along the dashed diagonal. The solid line is
-    :math:`\alpha k / (c m)`: all p-values up to the last one below it are rejected, see
-    :func:`typicality.metrics.select_discoveries`.
+    Both axes are logarithmic. If all rows come from the same source as the training rows, their
+    p-values are near the dashed diagonal. The solid line is :math:`\alpha k / (c m)`, see
+    :func:`typicality.metrics.select_discoveries`. Find the last p-value below this line; it and all
+    smaller p-values are rejected.
 
-    Make it by `from_estimator` or from p-values; the parts of the picture are attributes
-    afterwards.
+    Create it with `from_estimator`, or from p-values. The drawn artists are attributes.
 
     Parameters
     ----------
     p_values : array-like of shape (m,)
         The p-values, in (0, 1].
     fdr : float, default=0.1
-        The rate of false discoveries.
+        The false discovery rate.
     method : {"bh", "by", "storey"}, default="bh"
-        The procedure.
+        The procedure, as in :func:`typicality.metrics.select_discoveries`.
 
     Attributes
     ----------
@@ -39,7 +38,7 @@ class PValueDisplay:
     ax_ : matplotlib Axes
         The axes.
     figure_ : matplotlib Figure
-        Their figure.
+        The figure.
     points_ : list of matplotlib Line2D
         The p-values that are not rejected, and those that are.
     level_line_ : matplotlib Line2D
@@ -61,20 +60,20 @@ class PValueDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, *, fdr: float = 0.1, method: str = "bh", ax: Any = None
     ) -> Self:
-        """The picture of new rows.
+        """Create the display for new rows.
 
         Parameters
         ----------
         estimator : OneClusterPCM
-            Fitted; or a pipeline that ends in one.
+            A fitted estimator, or a fitted pipeline that ends in one.
         X : array-like or dataframe of shape (n_samples, n_features)
             New rows, as for `predict`.
         fdr : float, default=0.1
-            The rate of false discoveries.
+            The false discovery rate.
         method : {"bh", "by", "storey"}, default="bh"
-            The procedure.
+            The procedure, as in :func:`typicality.metrics.select_discoveries`.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------
@@ -92,7 +91,7 @@ class PValueDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------

@@ -18,43 +18,44 @@ _MOST_TICKS = 10
 
 
 class StabilityDisplay:
-    """Scores of methods for several settings, measured many times: boxes or curves.
+    """Repeated scores of methods for several settings, as boxes or curves.
 
-    - ``kind="boxes"``: methods side by side for each setting. Boxes go from one quartile to the
-      other, with a line at the median; whiskers to the farthest score within one and a half times
-      the length of the box, dots beyond. As in :cite:`filippone2010`, figures 3 to 5.
-    - ``kind="scores"``: lying boxes below each other, with a dot for every score. There is room for
-      long names of settings.
-    - ``kind="curve"``: the mean over a setting that is a number, with a band between the quartiles.
+    - ``kind="boxes"``: box plots, with the methods next to each other for each setting. Whiskers
+      reach to the farthest score within 1.5 times the length of the box; scores beyond are dots. As
+      in :cite:`filippone2010`, figures 3 to 5.
+    - ``kind="scores"``: horizontal box plots, with a dot for every score. There is room for long
+      names of settings.
+    - ``kind="curve"``: the mean as a function of a numeric setting, with a band between the
+      quartiles.
 
-    Make it by `from_results`, `from_grid` or `from_scores`, or from scores of any kind and `plot`;
-    the parts of the picture are attributes afterwards.
+    Create it with `from_results`, `from_grid` or `from_scores`, or from scores and `plot`. The
+    drawn artists are attributes.
 
     Parameters
     ----------
     scores : mapping of str to array-like of shape (n_repeats, n_settings)
-        The scores of each method, in the order to be drawn; NaN is not drawn.
+        The scores of each method, in the order of drawing. NaN is not drawn.
     settings : sequence
-        The names of the columns of scores; numbers for ``kind="curve"``.
+        The names of the columns of the scores; numbers for ``kind="curve"``.
     setting_name : str, default="setting"
-        What the settings are.
+        The name of the settings.
     score_name : str, default="stability"
-        What the scores are.
+        The name of the scores.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
         The axes.
     figure_ : matplotlib Figure
-        Their figure.
+        The figure.
     boxes_ : dict of str to dict of lists of matplotlib artists
-        The boxes of each method, as :meth:`matplotlib.axes.Axes.boxplot` gives them.
+        The boxes of each method, as :meth:`matplotlib.axes.Axes.boxplot` returns them.
     dots_ : dict of str to list of matplotlib Line2D
-        The single scores of each method, a line for each setting; for ``kind="scores"``.
+        The scores of each method, one line per setting, for ``kind="scores"``.
     lines_ : dict of str to matplotlib Line2D
-        The means; for ``kind="curve"``.
+        The means, for ``kind="curve"``.
     bands_ : dict of str to matplotlib artist
-        From the lower to the upper quartile; for ``kind="curve"``.
+        The bands between the quartiles, for ``kind="curve"``.
 
     Examples
     --------
@@ -80,17 +81,18 @@ class StabilityDisplay:
     def from_results(
         cls, results: Mapping[str, Any], *, kind: str = "boxes", ax: Any = None
     ) -> Self:
-        """The picture of results over their own settings (rates, sizes).
+        """Create the display from stability results, over their settings (rates, sizes).
 
         Parameters
         ----------
         results : mapping of str to result
-            The result of each method, in the order to be drawn; all for the same settings, e.g.
-            the rates of `outlier_stability`. Of clusterings, the numbers of clusters may differ.
+            The result of each method, in the order of drawing. All results must have the same
+            settings, for example the rates of `outlier_stability`. For clusterings, the numbers of
+            clusters can differ.
         kind : {"boxes", "scores", "curve"}, default="boxes"
-            What is drawn.
+            The kind of plot.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------
@@ -112,21 +114,21 @@ class StabilityDisplay:
         kind: str = "curve",
         ax: Any = None,
     ) -> Self:
-        """The picture of results over a parameter of the estimator (sigma, gamma, nu).
+        """Create the display from stability results, over a parameter of the estimator.
 
-        There is a curve for each setting of the results, e.g. for each rate.
+        There is one curve per setting of the results, for example per rate.
 
         Parameters
         ----------
         results : mapping of float to result
-            The result for each value of the parameter, all with as many repetitions; of
-            clusterings, the numbers of clusters may differ.
+            The result for each value of the parameter, all with the same number of repetitions. For
+            clusterings, the numbers of clusters can differ.
         setting_name : str, default="sigma"
             The name of the parameter.
         kind : {"curve", "boxes", "scores"}, default="curve"
-            What is drawn.
+            The kind of plot.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------
@@ -154,18 +156,19 @@ class StabilityDisplay:
         kind: str = "scores",
         ax: Any = None,
     ) -> Self:
-        """The picture of a list of scores for each setting.
+        """Create the display from lists of scores.
 
         Parameters
         ----------
         scores : mapping of str to array-like of float
-            The scores of each setting, in the order to be drawn; not all need to have as many.
+            The scores of each setting, in the order of drawing. The lists can have different
+            lengths.
         score_name : str, default="stability"
-            What the scores are.
+            The name of the scores.
         kind : {"scores", "boxes", "curve"}, default="scores"
-            What is drawn.
+            The kind of plot.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------
@@ -189,9 +192,9 @@ class StabilityDisplay:
         Parameters
         ----------
         kind : {"boxes", "scores", "curve"}, default="boxes"
-            What is drawn.
+            The kind of plot.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------

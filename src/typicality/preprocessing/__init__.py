@@ -1,8 +1,8 @@
-"""Columns on a common scale, and missing values filled in, before rows are compared.
+"""Preparation of tables: scale columns, fill missing values, encode categories.
 
-Distances add up differences of columns, so a column in grams counts a million times more than
-the same one in kilograms (squared). :class:`ColumnScaler` takes the units away.
-:class:`MixedColumns` lets categories take part.
+Distances are sums over columns, so their result depends on the units of the columns.
+:class:`ColumnScaler` brings columns of numbers to a common scale. :class:`MixedColumns` also
+handles columns of categories.
 """
 
 from typicality.preprocessing.mixed import MixedColumns

@@ -24,68 +24,70 @@ _MISMATCH = 0.5  # of columns that a dictionary does not name
 class MixedColumns(TransformerMixin, BaseEstimator):
     r"""Turn a table of numbers and categories into rows of numbers.
 
-    Columns of numbers come first, scaled by :class:`ColumnScaler`. Each column of categories then
-    becomes as many columns as it has categories: a row has h in that of its category and 0 in the
-    others, so two rows that differ have the squared distance :math:`2 h^2` there. A category that
-    was not there in `fit` gets the point with that distance from all of them,
-    :math:`h (1 - \sqrt{1 + c}) / c` in each of the c columns. Ordered categories (`ordered`,
-    ordered categoricals of pandas, enums of polars) count as numbers: their ranks 0, 1, ...
+    The columns of numbers come first, scaled by :class:`ColumnScaler`. Then each column of
+    categories becomes one column per category. A row has the value h in the column of its category,
+    and 0 in the others. So two rows of different categories have the squared distance :math:`2 h^2`
+    in these columns. A category that was not in `fit` gets :math:`h (1 - \sqrt{1 + c}) / c` in each
+    of the c columns; this point has the same distance to all categories. Ordered categories are
+    treated as numbers, by their ranks 0, 1, ... They are the columns in `ordered`, ordered
+    categoricals of pandas, and enums of polars.
 
-    `mismatch` says how much less alike two rows are that differ in a category. For a kernel use
-    :class:`typicality.kernels.Mixed`, which brings these columns to the width of the kernel; then
-    ``mismatch=0.5`` means: half as alike. Without a kernel, in the input space, use
-    ``mismatch="balanced"``.
+    `mismatch` sets h, and so how different two categories are. With a kernel, use
+    :class:`typicality.kernels.Mixed`; then ``mismatch=0.5`` means that two rows are half as similar
+    if they differ in a category. Without a kernel, in the input space, use ``mismatch="balanced"``.
 
     Original to typicality, see docs/theory; the kernel is that of :cite:`li2003`.
 
     Parameters
     ----------
     categorical : "auto" or list of str or int, default="auto"
-        The columns of categories, by name or position. "auto" takes those that hold text, True and
-        False, or values of a categorical type. All other columns must hold numbers.
+        The columns of categories, by name or position. "auto" takes the columns with text, True and
+        False, or a categorical type. All other columns must hold numbers.
     ordered : dict of str to list, optional
-        The categories of ordered columns by the name of the column, from the lowest to the highest.
-        Other values are refused.
+        The categories of ordered columns, from the lowest to the highest, by the name of the
+        column. Other values in such a column raise an error.
     mismatch : float in (0, 1), dict or "balanced", default=0.5
-        The factor :math:`\lambda` of a kernel for rows that differ in the column,
-        :math:`h = \sqrt{-\ln \lambda}`; in a dictionary, that of each column by name, and 0.5 for
-        those it does not name. "balanced": :math:`h^2 = 1 / (1 - \sum_k p_k^2)` for categories of
-        shares p, so that each column of categories adds as much to the mean squared distance of two
-        rows as a column of numbers with standard deviation 1.
+        The factor :math:`\lambda` of the kernel for rows that differ in the column; :math:`h =
+        \sqrt{-\ln \lambda}`. A dictionary gives the factor of each column by its name, and 0.5 is
+        used for other columns. "balanced" sets :math:`h^2 = 1 / (1 - \sum_k p_k^2)`, where
+        :math:`p_k` are the fractions of rows in the categories. Then each column of categories
+        contributes as much to the mean squared distance of two rows as a column of numbers with
+        standard deviation 1.
     max_categories : "auto" or int, default="auto"
-        Columns with more categories stay out, with a warning. "auto" is 30, or a tenth of the
-        number of rows where that is less, but at least 2.
+        Columns with more categories are left out, with a warning. "auto" is a tenth of the number
+        of rows, at least 2 and at most 30.
     scale : {"robust", "standard", "none"}, default="robust"
         How numbers are scaled, as in :class:`ColumnScaler`.
     missing : {"error", "median"}, default="error"
-        What to do with missing values: refuse them, or put the median in place of a missing number
-        and take a missing category for a category of its own. Empty text is missing, too.
+        What to do with missing values: raise an error, or fill them. With "median", a missing
+        number is replaced by the median, and a missing category is a category of its own. Empty
+        text is missing, too.
     log : {"none", "auto", "all"}, default="none"
-        Which columns of numbers are replaced by logarithms, as in :class:`ColumnScaler`; never
-        ranks.
+        Which columns of numbers are replaced by logarithms, as in :class:`ColumnScaler`. Ranks are
+        never replaced.
 
     Attributes
     ----------
     n_numeric_ : int
-        The number of columns of numbers, which come first: `n_numeric` of ``kernels.Mixed``.
+        The number of columns of numbers, which come first. Pass it to ``kernels.Mixed``.
     kinds_ : list of str
-        What each column is: "number", "rank", "category" or "left out".
+        The kind of each column: "number", "rank", "category" or "left out".
     categories_ : list of arrays of str
-        The categories of each column as text, in order; none for numbers.
+        The categories of each column as text, in order; empty for numbers.
     heights_ : array of shape (n_category_columns,)
         The value h of each column of categories.
     left_out_ : dict of str to str
-        The columns that stay out, and why.
+        The columns that are left out, and why.
     scaler_ : ColumnScaler or None
         The scaler of the numbers.
     n_features_in_ : int
-        How many columns there were.
+        The number of columns.
     feature_names_in_ : array of str
-        Their names, where they have some.
+        The names of the columns, if X has names.
 
     See Also
     --------
-    typicality.kernels.Mixed : The kernel of such rows.
+    typicality.kernels.Mixed : The kernel for such rows.
 
     Examples
     --------
@@ -152,9 +154,9 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : dataframe or array-like of shape (n_samples, n_features)
-            The rows; an array of objects may mix numbers and text.
+            The rows. An array of objects can have numbers and text.
         y : ignored
-            There for the conventions of scikit-learn.
+            Present for consistency.
 
         Returns
         -------
@@ -188,9 +190,7 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         self.kinds_, self.categories_, self.left_out_ = kinds, categories, left_out
         numbers = self._numbers(table)
         self.n_numeric_ = numbers.shape[1]
-        self.scaler_ = None
-        if self.n_numeric_:
-            self.scaler_ = self._fit_scaler(numbers)
+        self.scaler_ = self._fit_scaler(numbers) if self.n_numeric_ else None
         heights = [
             self._height(column)
             for column, kind in zip(table, kinds, strict=True)
@@ -200,7 +200,7 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: ArrayLike) -> Doubles:
-        """Rows of numbers: the scaled numbers, then the columns of categories.
+        """Convert rows to numbers: the scaled numbers, then the columns of categories.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_samples, n_columns)
-            The columns that `get_feature_names_out` names.
+            The columns in the order of `get_feature_names_out`.
         """
         check_is_fitted(self)
         table = self._read(X, training=False)
@@ -229,7 +229,7 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         input_features : array-like of str, optional
-            The names of the columns that went in, where `fit` saw none.
+            The names of the input columns, if `fit` had none.
 
         Returns
         -------
@@ -272,10 +272,7 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         orders, names = self.ordered or {}, [column.name for column in table]
         for name, order in orders.items():
             if name not in names:
-                raise ValueError(
-                    f"ordered names {name!r}, which is not a column of X. The columns are "
-                    f"{', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
-                )
+                raise _not_a_column("ordered", name, names)
             if isinstance(order, str) or len({*map(_as_text, order)}) != len(order) > 0:
                 raise ValueError(
                     f"ordered[{name!r}] must list different categories, from the lowest to the "
@@ -306,21 +303,15 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         chosen = set()
         for which in self.categorical:
             if which not in names and which not in range(len(names)):
-                raise ValueError(
-                    f"categorical names {which!r}, which is not a column of X. The columns are "
-                    f"{', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
-                )
+                raise _not_a_column("categorical", which, names)
             chosen.add(names.index(which) if which in names else int(which))
-        kinds = []
         for j, column in enumerate(table):
-            kind = "category" if j in chosen else column.kind
-            if kind == "category" and j not in chosen:
+            if column.kind == "category" and j not in chosen:
                 raise ValueError(
                     f"Column {column.name!r} of X holds more than numbers, for example "
                     f"{column.values[0]!r}. Name it in categorical, or drop it."
                 )
-            kinds.append(kind)
-        return kinds
+        return ["category" if j in chosen else column.kind for j, column in enumerate(table)]
 
     def _height(self, column: "_Column") -> float:
         if self.mismatch == "balanced":
@@ -441,10 +432,17 @@ def _one_hot(texts: NDArray[np.object_], known: NDArray[np.object_], height: flo
     return block
 
 
+def _not_a_column(parameter: str, name: Any, names: list[str]) -> ValueError:
+    return ValueError(
+        f"{parameter} names {name!r}, which is not a column of X. The columns are "
+        f"{', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
+    )
+
+
 def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
     if missing.any():
         raise ValueError(
-            f"Column {name!r} of X misses {int(missing.sum()):,} value(s) (NaN), first in "
+            f"Column {name!r} of X has {int(missing.sum()):,} missing value(s) (NaN), first in "
             f"row {int(missing.argmax())} (counted from 0). Remove such rows, or set "
             "missing='median'."
         )

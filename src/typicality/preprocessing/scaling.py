@@ -1,6 +1,7 @@
 """Columns of numbers on a common scale, and missing values filled in."""
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
@@ -10,74 +11,74 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from typicality._compat import StrOptions, fit_context
-from typicality._quantiles import robust_spread
+from typicality._quantiles import IQR_OF_NORMAL, RAREST, SPIKE
 from typicality._typing import Doubles, Floats
 from typicality.geometry.checks import check_blocks, check_rows, differ, rounding_of
-from typicality.preprocessing._folds import (
-    extent,
-    mean_and_deviation,
-    medians,
-    robust_spreads,
-    sizes,
-    tails,
+from typicality.rows import (
+    ArrayRows,
+    Block,
+    OrderStatistics,
+    Rows,
+    as_rows,
+    is_blockwise,
+    order_statistics,
+    row_blocks,
 )
-from typicality.rows import Rows, as_rows, is_blockwise, row_blocks
 
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # less is rounded to zero
 _SKEWED, _LESS_SKEWED = 0.5, 0.2
+_TAILS = (0.05, 0.5, 0.95)  # quantiles that skewness follows from
 _SMALLEST_UNIT = 1e-300  # numbers over it do not overflow but for the largest of all
 
 
 class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Scale each column by its median and quartiles, and fill in what is missing.
+    """Scale each column by its median and quartiles, and fill missing values.
 
-    A value x becomes z = (x - center) / scale. For ``scale="robust"`` the centre is the median and
-    the scale is IQR / 1.349, IQR being the distance between the quartiles: for normal data this is
-    the standard deviation. Where 40 % of a column or more is its median, quartiles say nothing of
-    the other values, and the scale is at least D sqrt(p): D is the median distance of the other
-    values from the median, p is their share, at least .01. A typical other value then has z =
-    1 / sqrt(p), at most 10. A constant column is centred and keeps the scale 1.
+    A value x becomes z = (x - center) / scale. With ``scale="robust"``, the center is the median,
+    and the scale is IQR / 1.349, where IQR is the distance between the quartiles. For normal data,
+    this scale is the standard deviation. If 40 % or more of the values equal the median, the scale
+    is at least D sqrt(p). Here p is the fraction of the other values, at least .01, and D is the
+    median of their distances to the median. Then a typical other value has z = 1 / sqrt(p), which
+    is at most 10. The scale of a constant column is 1.
 
-    Robust is the default because this library looks for rows that belong nowhere. A few of them
-    far away inflate mean and standard deviation at will, which squeezes all other rows together
-    in that column and hides just those outliers; median and quartiles stay where they are until a
-    quarter of the rows is gone.
+    The default is robust because a few far outliers can change the mean and the standard deviation
+    arbitrarily. Then all other rows are close together in this column, and the outliers are hidden.
+    The median and the quartiles tolerate up to a quarter of outliers.
 
     Parameters
     ----------
     scale : {"robust", "standard", "none"}, default="robust"
-        Median and IQR / 1.349; mean and standard deviation; or 0 and 1, which leaves the columns
-        as they are.
+        "robust" uses the median and IQR / 1.349, "standard" the mean and the standard deviation.
+        "none" does not scale the columns.
     missing : {"error", "median"}, default="error"
-        What to do with NaN: refuse it, or put the median of the column, as it was in `fit`, in its
-        place.
+        What to do with NaN: raise an error, or replace it by the median of the column in `fit`.
     log : {"none", "auto", "all"}, default="none"
         Which columns are replaced by sign(x) log(1 + abs(x) / u) before they are scaled, so that
-        ratios count instead of differences: none; those that are skewed and less so afterwards;
-        or all. The unit u is the value that 5 % of the sizes abs(x) stay below, zeros left out.
-        A column is skewed if its skewness (q + p - 2 m) / (q - p) is beyond .5 either way: m is
-        the median, 5 % of the values are below p and 5 % above q. The logarithm must take away .2.
+        ratios are compared instead of differences. "auto" takes the columns that are skewed, if the
+        logarithm reduces their skewness by at least .2. The unit u is the 5 % quantile of abs(x)
+        without zeros. The skewness is (q + p - 2 m) / (q - p), where m is the median, p the 5 % and
+        q the 95 % quantile. A column is skewed if its absolute skewness is above .5.
 
     Attributes
     ----------
     log_unit_ : array of shape (n_features_in_,)
-        The unit u of each column; 0 where there is no logarithm.
+        The unit u of each column; 0 if the column is not replaced by its logarithm.
     center_ : array of shape (n_features_in_,)
-        What is subtracted, after the logarithm.
+        The value that is subtracted, after the logarithm.
     scale_ : array of shape (n_features_in_,)
-        What differences are divided by; never zero.
+        The divisor; never zero.
     fill_ : array of shape (n_features_in_,)
-        The medians, which stand in for missing values if `missing` says so.
+        The medians that replace missing values with ``missing="median"``.
     n_features_in_ : int
-        How many columns there were.
+        The number of columns.
     feature_names_in_ : array of str
-        Their names, where they have some.
+        The names of the columns, if X has names.
 
     Notes
     -----
-    float32 stays float32; differences are formed in double precision. Quantiles interpolate
-    linearly, as those of NumPy do. Values, or quartiles, that differ by ten units in the last place
-    or less are taken for equal.
+    float32 stays float32, but differences are computed in double precision. Quantiles are
+    interpolated linearly, as in NumPy. Values that differ only by rounding (at most ten units in
+    the last place) are treated as equal.
 
     Examples
     --------
@@ -117,27 +118,34 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or opened rows
-            The rows. Rows of :func:`typicality.open_rows` and Dask collections are read a few
+            The rows. Opened rows (:func:`typicality.open_rows`) and Dask collections are read a few
             times, block by block.
         y : ignored
-            There for the conventions of scikit-learn.
+            Present for consistency.
 
         Returns
         -------
         self
         """
         if is_blockwise(X):
-            return self._fit_by_folds(check_blocks(self, as_rows(X), training=True, at_least=1))
-        rows = check_rows(
-            self, X, training=True, at_least=1, allow_missing=self.missing == "median"
-        )
-        moments = [self._moments(column, j) for j, column in enumerate(rows.T)]
-        found = np.array(moments, dtype=np.float64).T.copy()
+            rows = check_blocks(self, as_rows(X), training=True, at_least=1)
+            found = self._moments(rows, rows.dtype)
+        else:
+            array = check_rows(
+                self, X, training=True, at_least=1, allow_missing=self.missing == "median"
+            )
+            # Column by column, so that little memory is taken.
+            columns = (array[:, [j]].astype(np.float64) for j in range(array.shape[1]))
+            parts = [
+                self._moments(ArrayRows(column), array.dtype, first=j)
+                for j, column in enumerate(columns)
+            ]
+            found = np.concatenate(parts, axis=1)
         self.log_unit_, self.fill_, self.center_, self.scale_ = found
         return self
 
     def transform(self, X: ArrayLike) -> Any:
-        """Rows on the scale of `fit`.
+        """Scale rows with the center and scale of `fit`.
 
         Parameters
         ----------
@@ -147,7 +155,8 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_samples, n_features)
-            The values z; rows that are scaled in each pass, where X are opened rows.
+            The values z. If X are opened rows, the result are opened rows that are scaled whenever
+            they are read.
         """
         check_is_fitted(self)
         if is_blockwise(X):
@@ -179,12 +188,12 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return scaled
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
-        """Rows back on their own scale; what was missing stays filled in.
+        """Convert scaled rows back to the original scale. Filled values stay filled.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows as `transform` gives them.
+            Rows that `transform` returned.
 
         Returns
         -------
@@ -204,65 +213,37 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         back[:, logs] *= self.log_unit_[logs]
         return np.asarray(back, dtype=rows.dtype)
 
-    def _fit_by_folds(self, rows: Rows) -> Self:
-        """The same for rows that are not in memory."""
-        found = extent(rows)
+    def _moments(self, rows: Rows, dtype: Any, first: int = 0) -> Doubles:
+        """The unit of the logarithm, the median, the centre and the scale of each column.
+
+        `dtype` is that of the numbers as they were given, and `first` the place of the first
+        column among all.
+        """
+        found = _extent(rows)
         for j in np.flatnonzero(found.counts == 0):
-            raise self._all_missing(int(j))
+            raise self._all_missing(first + int(j))
         with np.errstate(over="ignore", invalid="ignore"):
-            fill, unit = medians(rows), np.zeros(rows.n_features)
-            if self.log != "none":
-                unit = np.maximum(np.nan_to_num(sizes(rows, 0.05)), _SMALLEST_UNIT)
-                unit = np.where((found.low == 0) & (found.high == 0), 0.0, unit)
-            if self.log == "auto":
-                seen = tails(rows)
-                logs = replace(
-                    seen, low=_signed_log(seen.low, unit), high=_signed_log(seen.high, unit)
-                )
-                before, after = (np.abs(_skewnesses(*each.values)) for each in (seen, logs))
-                unit = np.where((before > _SKEWED) & (after < before - _LESS_SKEWED), unit, 0.0)
+            fill, unit = _middle(_quantiles(rows, _values, [0.5])), _log_units(rows, self.log)
             if unit.any():
                 rows = rows.moved(partial(_signed_log, unit=unit))
-                found = extent(rows)
+                found = _extent(rows)
             center, scale = _signed_log(fill, unit), np.ones(rows.n_features)
             if self.scale == "none":
                 center = np.zeros(rows.n_features)
             else:
-                spread = robust_spreads(rows, rounding_of(rows.dtype)) * (self.scale == "robust")
+                spread = np.zeros(rows.n_features)
+                if self.scale == "robust":
+                    spread = _robust_spreads(rows, rounding_of(dtype))
                 mean, deviation = center, scale
                 if not spread.all():
-                    mean, deviation = mean_and_deviation(rows, found)
-                is_varied = differ(found.low, found.high, rows.dtype)
+                    mean, deviation = _means_and_deviations(rows, found)
+                is_varied = differ(found.low, found.high, dtype)
                 wanted = np.where(spread > 0, spread, np.maximum(deviation, _SMALLEST))
                 scale = np.where(is_varied, wanted, 1.0)
                 center = np.where(is_varied & (self.scale == "standard"), mean, center)
         for j in np.flatnonzero(~np.isfinite(scale)):
-            raise self._too_far_apart(int(j), found.low[j], found.high[j])
-        self.log_unit_, self.fill_, self.center_, self.scale_ = unit, fill, center, scale
-        return self
-
-    def _moments(self, column: Floats, j: int) -> tuple[float, float, float, float]:
-        """The unit of the logarithm, the median, the centre and the scale of a column."""
-        present = column[~np.isnan(column)]
-        if not len(present):
-            raise self._all_missing(j)
-        values = present.astype(np.float64)
-        with np.errstate(over="ignore"):
-            median = float(np.median(values))
-            unit = _log_unit(values, self.log)
-            values = _signed_log(values, np.float64(unit))
-            center = float(_signed_log(np.float64(median), np.float64(unit)))
-            if self.scale == "none":
-                return unit, median, 0.0, 1.0
-            if not differ(values.min(), values.max(), column.dtype):
-                return unit, median, center, 1.0
-            mean, deviation = _mean_and_deviation(values)
-            scale = deviation
-            if self.scale == "robust":
-                scale = robust_spread(values, rounding_of(column.dtype)) or deviation
-        if not np.isfinite(scale):
-            raise self._too_far_apart(j, values.min(), values.max())
-        return unit, median, mean if self.scale == "standard" else center, scale
+            raise self._too_far_apart(first + int(j), found.low[j], found.high[j])
+        return np.stack([unit, fill, center, scale])
 
     def _all_missing(self, j: int) -> ValueError:
         return ValueError(
@@ -287,39 +268,124 @@ def _signed_log(values: Any, unit: Any) -> Doubles:
     return np.asarray(np.where(unit > 0, np.sign(values) * np.log1p(ratios), values))
 
 
-def _log_unit(values: Doubles, log: str) -> float:
-    """The unit in which the logarithm of a column is taken; 0 for none."""
-    sizes = np.abs(values[values != 0])
-    if log == "none" or not len(sizes):
-        return 0.0
-    unit = max(float(np.quantile(sizes, 0.05)), _SMALLEST_UNIT)
-    if log == "auto":
-        before = abs(_skewness(values))
-        after = abs(_skewness(_signed_log(values, np.float64(unit))))
-        return unit if before > _SKEWED and after < before - _LESS_SKEWED else 0.0
-    return unit
-
-
 def skewed_columns(X: Floats) -> NDArray[np.bool_]:
     """Which columns ``log="auto"`` replaces by logarithms; missing values are left out."""
-    present = (column[~np.isnan(column)].astype(np.float64) for column in X.T)
-    return np.array([len(values) > 0 and _log_unit(values, "auto") > 0 for values in present])
+    found: NDArray[np.bool_] = _log_units(ArrayRows(X), "auto") > 0
+    return found
 
 
-def _skewness(values: Doubles) -> float:
-    return float(_skewnesses(*np.quantile(values, [0.05, 0.5, 0.95])))
+def _log_units(rows: Rows, log: str) -> Doubles:
+    """The unit in which the logarithm of each column is taken; 0 for none."""
+    if log == "none":
+        return np.zeros(rows.n_features)
+    sizes = _quantiles(rows, _sizes_of, [0.05]).values[0]  # NaN without any
+    unit = np.where(np.isnan(sizes), 0.0, np.maximum(sizes, _SMALLEST_UNIT))
+    if log == "all":
+        return unit
+    seen = _quantiles(rows, _values, _TAILS)
+    logs = replace(seen, low=_signed_log(seen.low, unit), high=_signed_log(seen.high, unit))
+    before, after = (np.abs(_skewness(*each.values)) for each in (seen, logs))
+    return np.where((before > _SKEWED) & (after < before - _LESS_SKEWED), unit, 0.0)
 
 
-def _skewnesses(low: Any, median: Any, high: Any) -> Any:
+def _skewness(low: Any, median: Any, high: Any) -> Any:
     width = np.where(high > low, high - low, 1.0)
     return np.where(high > low, (high + low - 2.0 * median) / width, 0.0)
 
 
-def _mean_and_deviation(values: Doubles) -> tuple[float, float]:
+# ---- statistics of columns, by passes over blocks of rows ----------------------------------------
+# Quantiles of an array and of blocks have the same bits. Means and deviations are sums over blocks,
+# and may differ in the last digit.
+
+
+def _quantiles(
+    rows: Rows, values_of_block: Callable[[Block], Floats], rates: Sequence[float]
+) -> OrderStatistics:
+    """What :func:`order_statistics` finds, in memory by partition, which is quicker."""
+    if not isinstance(rows, ArrayRows):
+        return order_statistics(rows, values_of_block, rates)
+    columns = values_of_block(Block(rows.X, None, 0)).T.astype(np.float64)
+    found = np.full((2, len(rates), len(columns)), np.nan)
+    share = np.zeros((len(rates), len(columns)))
+    for j, column in enumerate(columns):
+        known = column[~np.isnan(column)]
+        if len(known):
+            position = np.multiply(rates, len(known) - 1.0)
+            ends = np.stack([np.floor(position), np.ceil(position)]).astype(np.intp)
+            found[:, :, j] = np.partition(known, np.unique(ends))[ends]
+            share[:, j] = position - ends[0]
+    return OrderStatistics(found[0], found[1], share)
+
+
+@dataclass(frozen=True, eq=False)
+class _Extent:
+    """How many values columns have, and the smallest and the largest; extents add up."""
+
+    counts: Doubles
+    low: Doubles
+    high: Doubles
+
+    @classmethod
+    def of(cls, X: Floats) -> "_Extent":
+        low = np.fmin.reduce(X, axis=0, initial=np.inf)
+        high = np.fmax.reduce(X, axis=0, initial=-np.inf)
+        return cls(np.sum(~np.isnan(X), axis=0, dtype=np.float64), low, high)
+
+    def __add__(self, other: "_Extent") -> "_Extent":
+        return _Extent(
+            self.counts + other.counts,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+        )
+
+
+def _extent(rows: Rows) -> _Extent:
+    """The extent of all columns; values that are missing do not count."""
+    return rows.fold(lambda block: _Extent.of(block.X))
+
+
+def _means_and_deviations(rows: Rows, of: _Extent) -> tuple[Doubles, Doubles]:
     """In units of the largest value, so that squares neither overflow nor vanish."""
-    unit = float(np.abs(values).max())
-    mean = float(np.mean(values / unit))
-    far = values / unit - mean
-    widest = float(np.abs(far).max())
-    deviation = widest * float(np.sqrt(np.mean((far / widest) ** 2))) * unit
-    return mean * unit, max(deviation, _SMALLEST)
+    unit = np.maximum(np.abs(of.low), np.abs(of.high))
+    unit = np.where(unit > 0, unit, 1.0)
+    mean = rows.fold(lambda block: np.nansum(block.X / unit, axis=0)) / of.counts
+    widest = np.maximum(np.abs(of.low / unit - mean), np.abs(of.high / unit - mean))
+    widest = np.where(widest > 0, widest, 1.0)
+    squares = rows.fold(lambda block: np.nansum(((block.X / unit - mean) / widest) ** 2, axis=0))
+    return mean * unit, widest * np.sqrt(squares / of.counts) * unit
+
+
+def _values(block: Block) -> Floats:
+    return block.X
+
+
+def _middle(found: OrderStatistics) -> Doubles:
+    """Medians as :func:`numpy.median` has them."""
+    between = (found.low[0] + found.high[0]) / 2
+    return np.asarray(np.where(found.share[0] > 0, between, found.low[0]))
+
+
+def _robust_spreads(rows: Rows, rounding: float) -> Doubles:
+    """What :func:`typicality._quantiles.robust_spread` gives for each column."""
+    low, median, high = _quantiles(rows, _values, [0.25, 0.5, 0.75]).values
+    is_wide = high - low > rounding * np.maximum(np.abs(low), np.abs(high))
+    spread = np.where(is_wide, high - low, 0.0) / IQR_OF_NORMAL
+    apart = partial(_apart, median=median, rounding=rounding)
+    counts = rows.fold(lambda block: np.sum([~np.isnan(block.X), ~np.isnan(apart(block))], axis=1))
+    n_rows, n_others = counts
+    is_spiky = (n_others > 0) & (n_others <= (1.0 - SPIKE) * n_rows)
+    if is_spiky.any():
+        share = np.maximum(n_others / n_rows, RAREST)
+        typical = _middle(_quantiles(rows, apart, [0.5]))
+        spread = np.where(is_spiky, np.maximum(spread, np.sqrt(share) * typical), spread)
+    return spread
+
+
+def _apart(block: Block, *, median: Doubles, rounding: float) -> Doubles:
+    """How far values are from the median; NaN for those that are equal to it."""
+    far = np.abs(block.X - median)
+    return np.where(far > rounding * np.abs(median), far, np.nan)
+
+
+def _sizes_of(block: Block) -> Floats:
+    return np.where(block.X == 0, np.nan, np.abs(block.X))

@@ -1,4 +1,4 @@
-"""One self-contained page about a fitted model and its rows."""
+"""HTML reports of fitted models, each in one file."""
 
 from typicality.report._report import Report
 

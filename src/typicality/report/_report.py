@@ -22,20 +22,20 @@ _FRAME_STYLE = "width:100%;height:860px;border:0;border-radius:6px;background:tr
 
 @dataclass(frozen=True)
 class Report:
-    """One self-contained page about a fitted model and its rows.
+    """An HTML report of a fitted model and its rows, in one file.
 
-    It has a scatter of the rows, the histogram of typicalities with the cut on it, which can be
-    moved, a table of clusters, the cluster tree where there is one, and the least typical rows with
-    the features that make them so. It needs no network and no other file, and nothing in the data
-    is taken for markup. Make it by `from_estimator`, or by the method `report` of an estimator; a
-    notebook shows it as it is.
+    The report has a scatter plot of the rows, a histogram of typicalities with a movable cut, and a
+    table of clusters. It also lists the least typical rows, with the features in which they are
+    unusual. For :class:`~typicality.AlphaCutClustering`, it shows the cluster tree. The report
+    needs no network. Text in the data is never interpreted as HTML. Create it with
+    `from_estimator`, or with the method `report` of an estimator. Notebooks display it.
 
     Parameters
     ----------
     title : str
-        What the page is called.
+        The title of the report.
     html : str
-        The page.
+        The report, as HTML.
 
     Examples
     --------
@@ -68,41 +68,42 @@ class Report:
         max_rows: int = 100_000,
         random_state: Any = 0,
     ) -> Self:
-        """The report of a fitted estimator.
+        """Create the report of a fitted estimator.
 
-        Costs what prediction for X costs, and O(n d).
+        Costs a prediction for X, and O(n d).
 
         Parameters
         ----------
         model : estimator or Pipeline
             A fitted estimator of typicality, or a fitted pipeline that ends in one.
         X : array-like or dataframe of shape (n_samples, n_features)
-            The rows. For :class:`~typicality.AlphaCutClustering` those it was fitted on, in their
-            order; for other estimators any. Of a pipeline the rows that go into its first step: the
-            page shows these, in their own units, where the steps keep the columns or change their
-            number; else the columns that the steps make.
+            The rows. For :class:`~typicality.AlphaCutClustering`, the rows of the fit, in the same
+            order; for other estimators, any rows. For a pipeline, the rows before its first step.
+            The report shows these rows in their own units. Exception: if the steps make the same
+            number of other columns (as PCA can), it shows the columns after the steps.
         title : str, optional
-            The title of the page.
+            The title of the report.
         display : array-like or dataframe of shape (n_samples, n_columns), optional
-            The same features in the units the page should show, column by column, where X was
-            scaled; missing values are allowed. X itself when left out. Needed where X is a matrix
-            for pairs of rows (``kernel="precomputed"``, ``"dissimilarities"``), which has no
-            features to draw. Columns that hold no numbers become `cells`.
+            The same features in the units that the report should show, if X was scaled. Missing
+            values are allowed. Columns without numbers become `cells`. By default, X itself.
+            Required if X is a matrix of pairs of rows (``kernel="precomputed"``,
+            ``"dissimilarities"``), because such a matrix has no features.
         cells : mapping of str to sequence, optional
-            Further columns, of text, that are shown with a row.
+            Additional text columns that are shown with a row: names and values.
         row_numbers : (str, array-like of int of shape (n_samples,)), optional
-            What a row is called, e.g. ``("line", lines)``; "row" and 0, 1, ... when left out.
+            The word for a row and the number of each row, for example ``("line", lines)``. By
+            default "row" and 0, 1, ...
         notes : sequence of (str, str), default=()
-            The data, the method and the result, as pairs of a heading and a sentence; written
-            from the model by default.
+            Pairs of a heading and a sentence that describe the data, the method and the result. By
+            default, the report describes the model.
         warnings : sequence of str, default=()
-            Sentences that the reader should see first.
+            Sentences that the report shows first.
         max_rows : int, default=100_000
-            The most rows the page shows. If there are more, it shows all unassigned rows (at most
-            `max_rows` / 2, the least typical ones) and a random sample of the others. A note on the
-            page describes the sample.
+            The largest number of rows that the report shows. If there are more rows, it shows a
+            sample: all unassigned rows (at most `max_rows` / 2, the least typical ones) and a
+            random sample of the others. The report mentions the sample.
         random_state : int, RandomState instance or None, default=0
-            The seed of that sample.
+            The seed of this sample.
 
         Returns
         -------
@@ -131,14 +132,14 @@ class Report:
         return cls(payload["title"], assemble(payload))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write the page to a file, whole or not at all.
+        """Write the report to a file, which appears only when it is complete.
 
         Parameters
         ----------
         path : str or path
-            The file, e.g. "report.html".
+            The file, for example "report.html".
         overwrite : bool, default=False
-            Whether a file of that name may be replaced.
+            Whether to replace an existing file.
 
         Returns
         -------

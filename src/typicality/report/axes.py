@@ -15,7 +15,7 @@ from typicality.fitted import FittedView
 from typicality.geometry.typical_rows import robust_scale
 from typicality.report.assembly import clean_text, encoded
 from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation, largest
+from typicality.report.outliers import Explanation, largest, times_named
 
 _MOST_VALUES = 2_500_000  # of all axes together: 10 MB, 13 in the page
 _MOST_AXES = 1000
@@ -139,10 +139,8 @@ def _principal_axes(features: FeatureTable, shown: Places) -> list[tuple[str, Fl
 def _float_type(values: Floats) -> str:
     """Four bytes a value, but for numbers that would lose what makes them differ, like dates."""
     finite = values[np.isfinite(values)].astype(np.float64)
-    largest_one, spread = (
-        np.abs(finite).max(initial=0.0),
-        float(np.ptp(finite)) if len(finite) else 0.0,
-    )
+    largest_one = np.abs(finite).max(initial=0.0)
+    spread = float(np.ptp(finite)) if len(finite) else 0.0
     coarse = largest_one * np.finfo(np.float32).eps > _FLOAT32_ERROR * spread > 0
     beyond = largest_one > _FLOAT32_MOST or 0 < largest_one < _FLOAT32_LEAST
     return "f8" if coarse or beyond else "f4"
@@ -179,7 +177,8 @@ def outlier_axes(
         How far they are from where they should be, feature by feature.
     """
     flagged = np.flatnonzero(view.labels[rows] < 0)[:_MOST_OUTLIERS]
-    order = np.concatenate([largest(deviations[:1], 3)[0][0], _most_named(deviations[flagged])])
+    sizes, counts = np.abs(deviations[flagged]).sum(axis=0), times_named(deviations[flagged], 3)
+    order = np.concatenate([largest(deviations[:1], 3)[0][0], np.lexsort((-sizes, -counts))])
     tried = np.array(list(dict.fromkeys(order[order >= 0].tolist())), dtype=np.intp)[:_MOST_TRIED]
     crowd = np.arange(0, len(values), -(-len(values) // _CROWD))
     planes = _Planes(values[:, tried], crowd, rows[flagged])
@@ -192,13 +191,6 @@ def outlier_axes(
     if best is None:
         return [int(tried[0]) if len(tried) else 0, values.shape[1]], False
     return sorted(tried[list(best)].tolist()), True
-
-
-def _most_named(deviations: Doubles) -> Places:
-    """Features by how often they are among the three largest deviations, then by their size."""
-    named = largest(deviations, 3)[0]
-    counts = np.bincount(named[named >= 0], minlength=deviations.shape[1])
-    return np.lexsort((-np.abs(deviations).sum(axis=0), -counts))
 
 
 class _Planes:

@@ -51,11 +51,14 @@ def _of_detector(model: Any, found: FittedView) -> str:
 
 def _of_evidence(model: Any) -> str:
     evidence, several = model.evidence_, model.n_clusters_ > 1
-    gap = f"the clearest gap is {_digits(evidence)} times as deep as chance makes gaps"
+    gap = (
+        f"the clearest gap is {_digits(evidence)} times as deep as the gaps that chance can make "
+        "in a single cluster"
+    )
     if not several:
         return (
-            f"One cluster, because {gap} in a single cluster, and a second cluster needs at "
-            "least 1."
+            f"One cluster, because {gap}, and a second cluster needs a gap at least as deep as "
+            "these."
         )
     scales = (
         f"coarse and fine views of the data agree {_agree(model.agreement_)} on the clusters "
@@ -63,10 +66,10 @@ def _of_evidence(model: Any) -> str:
     )
     if evidence < 1:
         return (
-            f"A split was requested, but the evidence for it is weak: {gap} in a single "
-            f"cluster, and 1 is needed; {scales}."
+            f"A split was requested, but the evidence for it is weak: {gap}, and a second cluster "
+            f"needs a gap at least as deep as these; {scales}."
         )
-    return f"There is more than one cluster: {gap} in a single cluster; {scales}."
+    return f"There is more than one cluster: {gap}; {scales}."
 
 
 def _of_distances(model: Any, found: FittedView, clusters: ClusterTable) -> str:
@@ -97,7 +100,7 @@ def _of_distances(model: Any, found: FittedView, clusters: ClusterTable) -> str:
     if not found.shares and found.n_unassigned and found.tree is None:
         parts.append(f"{share(found.n_unassigned, found.n_rows)} of the rows fit no cluster")
     if not parts:
-        parts.append("there is one cluster, and the fit has no other answer to compare it with")
+        parts.append("there is one cluster, and no other result to compare it with")
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}."
 

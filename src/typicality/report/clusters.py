@@ -14,7 +14,7 @@ from typicality.levelsets import AlphaTree
 from typicality.levelsets.tree import pruned
 from typicality.report.assembly import encoded
 from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation, group_means, largest
+from typicality.report.outliers import Explanation, group_means, largest, rows_by_label
 
 _MOST_DESCRIBED = 1000
 _MOST_COMPARED = 100  # clusters whose medians are compared with those of other rows
@@ -184,13 +184,10 @@ def _deviations(labels: Labels, features: FeatureTable) -> Doubles:
 
 def _medians(labels: Labels, values: Floats) -> Doubles:
     """The medians of the rows of each label, missing values left out."""
-    order = np.argsort(labels, kind="stable")
     n_labels = labels.max(initial=-1) + 1
-    ends = np.searchsorted(labels[order], np.arange(n_labels + 1))
     medians = np.full((n_labels, values.shape[1]), np.nan)
-    for label in range(n_labels):
-        own = values[order[ends[label] : ends[label + 1]]]
-        medians[label] = [_median(column) for column in own.T]
+    for label, rows in enumerate(rows_by_label(labels, n_labels)):
+        medians[label] = [_median(column) for column in values[rows].T]
     return medians
 
 

@@ -1,6 +1,6 @@
 """Why a row is unusual: the features in which it is farthest from where it should be."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -51,29 +51,21 @@ class Explanation:
     shares: Doubles
 
     @classmethod
-    def of(cls, view: FittedView, features: FeatureTable) -> Self:
-        """Explain rows; `features` are those of all rows of the view."""
+    def of(cls, view: FittedView, features: FeatureTable, shown: Places | None = None) -> Self:
+        """Explain rows, of all rows of the view and of `features`, or of those that are shown."""
         centers = ClusterCenters.of(view, features) if view.kind == "prototypes" else None
-        rows = _least_typical(view, np.arange(view.n_rows))
+        shown = np.arange(view.n_rows) if shown is None else shown
+        order = np.argsort(view.depth[shown], kind="stable")
+        listed = view.labels[shown[order]] < 0
+        listed[:_LISTED_ANYWAY] = True
+        rows = shown[order[listed][:_MOST_LISTED]]
         found = deviations_of(view, features, centers, rows)
         return cls(view, features, centers, rows, found.values, found.words, found.shares)
 
     def among(self, shown: Places) -> Self:
         """Explain only rows that are shown."""
-        if len(shown) == self.view.n_rows:
-            return self
-        rows = _least_typical(self.view, shown)
-        found = deviations_of(self.view, self.features, self.centers, rows)
-        return replace(
-            self, rows=rows, deviations=found.values, words=found.words, shares=found.shares
-        )
-
-
-def _least_typical(view: FittedView, shown: Places) -> Places:
-    order = np.argsort(view.depth[shown], kind="stable")
-    listed = view.labels[shown[order]] < 0
-    listed[:_LISTED_ANYWAY] = True
-    return shown[order[listed][:_MOST_LISTED]]
+        everything = len(shown) == self.view.n_rows
+        return self if everything else self.of(self.view, self.features, shown)
 
 
 class Deviations(NamedTuple):
@@ -166,6 +158,12 @@ def largest(deviations: Doubles, n: int) -> tuple[Places, Doubles]:
     return order, np.pad(values, ((0, 0), (0, missing)))
 
 
+def times_named(deviations: Doubles, n: int) -> Places:
+    """How often each feature is among the n largest deviations of a row."""
+    named = largest(deviations, n)[0]
+    return np.bincount(named[named >= 0], minlength=deviations.shape[1])
+
+
 # ---- clusters and their centers ------------------------------------------------------------------
 
 
@@ -234,14 +232,18 @@ class ClusterCenters:
 def _spiky(values: Floats, labels: NDArray[np.int32], n_labels: int) -> NDArray[np.bool_]:
     """Where half of the rows of a label or more have the same value, shape (c, d)."""
     spiky = np.zeros((n_labels, values.shape[1]), dtype=bool)
-    order = np.argsort(labels, kind="stable")
-    ends = np.cumsum(np.bincount(labels, minlength=n_labels))
-    for label, rows in enumerate(np.split(order, ends[:-1])):
+    for label, rows in enumerate(rows_by_label(labels, n_labels)):
         if len(rows):
             # The median is such a value; between two middle rows it may be none.
             middle = np.partition(values[rows], len(rows) // 2, axis=0)[len(rows) // 2]
             spiky[label] = np.mean(values[rows] == middle, axis=0) >= _SPIKE
     return spiky
+
+
+def rows_by_label(labels: NDArray[np.int32], n_labels: int) -> list[Places]:
+    """The rows of each label from 0 on, in order."""
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.searchsorted(labels[order], np.arange(n_labels + 1)))[1:-1]
 
 
 def group_means(values: Floats, labels: NDArray[np.int32]) -> Doubles:

@@ -29,7 +29,7 @@ from typicality.report.clusters import (
     tree_payload,
 )
 from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation, deviations_of, largest
+from typicality.report.outliers import Explanation, deviations_of, largest, times_named
 from typicality.report.shown import choose_cells, choose_rows
 
 _FORMAT = 1
@@ -71,8 +71,11 @@ def build_payload(
     max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
     notes, warnings = _check_sentences(notes, warnings)
     if explanation is None:
-        explanation = _explain_rows(model, X, display)
+        _check_reportable(model)
+        rows = check_rows(model, X, training=False)
+        explanation = explain(model, X, FeatureTable.of(model, rows, display))
     found, features = explanation.view, explanation.features
+    categories = () if features.categories is None else features.categories.names
     cells = {} if cells is None else cells
     _check_cells(cells, found.n_rows)
     row_word, numbers = _check_row_numbers(row_numbers, found.n_rows)
@@ -98,7 +101,7 @@ def build_payload(
         "row_words": _ROW_WORDS if row_numbers is None else _NUMBER_WORDS.format(row_word),
         **axes,
         **choose_cells(cells, shown),
-        "category_columns": [clean_text(name) for name in _categories_of(features)],
+        "category_columns": list(map(clean_text, categories)),
         **_rows_payload(found, shown),
         "tree": tree_payload(found, branches, shown),
         "clusters": _clusters_payload(clusters, found, kept, numbers),
@@ -108,17 +111,6 @@ def build_payload(
         "notes": [list(map(clean_text, note)) for note in notes],
         "warnings": [clean_text(text) for text in warnings],
     }
-
-
-def _explain_rows(model: Any, X: Any, display: Any) -> Explanation:
-    _check_reportable(model)
-    check_is_fitted(model)
-    rows = check_rows(model, X, training=False)
-    return explain(model, X, FeatureTable.of(model, rows, display))
-
-
-def _categories_of(features: FeatureTable) -> Sequence[str]:
-    return () if features.categories is None else features.categories.names
 
 
 def _title(found: FittedView) -> str:
@@ -265,9 +257,7 @@ def _unusual_categories(features: FeatureTable, rows: Places, shares: Doubles) -
 
 def _importance(deviations: Doubles, n: int) -> Doubles:
     """How often each feature is among the n largest deviations of a row, as a share of the rows."""
-    named = largest(deviations, n)[0]
-    counts = np.bincount(named[named >= 0], minlength=deviations.shape[1])
-    return np.asarray(counts / max(len(deviations), 1))
+    return np.asarray(times_named(deviations, n) / max(len(deviations), 1))
 
 
 def _number(value: Any) -> float | None:
@@ -312,24 +302,32 @@ def _method(model: Any) -> str:
     return f"{name}{meaning}, with {', '.join(given) or 'its default parameters'}."
 
 
+def clusters_words(n_clusters: int, n_unassigned: int, n_rows: int) -> str:
+    """How many clusters and unassigned rows there are."""
+    clusters = counted(n_clusters, "cluster")
+    if not n_unassigned:
+        return f"{clusters}; every row belongs to one"
+    rows = f"{counted(n_unassigned, 'row')} ({share(n_unassigned, n_rows)})"
+    return f"{clusters}; {rows} {'is' if n_unassigned == 1 else 'are'} unassigned"
+
+
 def _result(found: FittedView, n_clusters: int) -> str:
     n_unassigned = found.n_unassigned
-    rows = f"{counted(n_unassigned, 'row')} ({share(n_unassigned, found.n_rows)})"
     if found.kind == "detector":
+        rows = f"{counted(n_unassigned, 'row')} ({share(n_unassigned, found.n_rows)})"
         be = "is" if n_unassigned == 1 else "are"
         return (
             f"{rows} {be} flagged as outliers: the least typical ones. Their number was "
             "chosen beforehand (contamination), not found in the data; look at how far "
             "below the others they are."
         )
-    clusters = counted(n_clusters, "cluster")
+    clusters = clusters_words(n_clusters, n_unassigned, found.n_rows)
     if n_unassigned == 0:
-        return f"{clusters}; every row belongs to one."
-    be = "is" if n_unassigned == 1 else "are"
+        return f"{clusters}."
     if found.kind == "prototypes":
-        return f"{clusters}; {rows} {be} unassigned: typical of no cluster."
+        return f"{clusters}: typical of no cluster."
     return (
-        f"{clusters}; {rows} {be} unassigned, because they are in the core of no "
+        f"{clusters}, because they are in the core of no "
         "cluster. They are not necessarily outliers: many lie at the edge of a cluster "
         "or between two; outliers are the rarest of them."
     )
@@ -339,13 +337,14 @@ def _result(found: FittedView, n_clusters: int) -> str:
 
 
 def _check_reportable(model: Any) -> None:
-    """An estimator of typicality."""
+    """A fitted estimator of typicality."""
     kinds = ("labels_at", "decision_function", "predict_memberships")
     if isinstance(model, type) or not any(hasattr(model, name) for name in kinds):
         raise TypeError(
             f"{model!r} is not an estimator of typicality: a report shows typicalities or "
             "memberships. Pass a fitted estimator, e.g. AlphaCutClustering().fit(X)."
         )
+    check_is_fitted(model)
 
 
 def _check_training_rows(model: Any, X: Any, *, n_rows: int) -> None:

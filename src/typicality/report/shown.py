@@ -13,16 +13,7 @@ from typicality.report.assembly import clean_text, encoded
 _SOME = 50  # rows of each cluster, where there is room
 _LONGEST = 200  # characters of a cell
 _MOST_CHARACTERS = 4_000_000  # of all columns of text together, as they stand in the page
-_CODES = (
-    ("u1", 256),
-    ("u2", 65_536),
-    ("i4", 2**31),
-)  # types of numbers, and how many each tells apart
-_UNASSIGNED = {
-    "tree": "that are unassigned",
-    "detector": "that are outliers",
-    "prototypes": "that are unassigned",
-}
+_CODES = {"u1": 256, "u2": 65_536, "i4": 2**31}  # types of numbers, how many each tells apart
 
 
 # ---- rows ----------------------------------------------------------------------------------------
@@ -72,7 +63,8 @@ def _draw(labels: Labels, rest: Places, room: int, random_state: Any) -> Places:
 
 
 def _note_on_rows(view: FittedView, max_rows: int, n_kept: int, random_state: Any) -> str:
-    unassigned, n_unassigned = _UNASSIGNED[view.kind], view.n_unassigned
+    n_unassigned = view.n_unassigned
+    unassigned = "that are outliers" if view.kind == "detector" else "that are unassigned"
     which = f"all {n_kept:,} rows"
     if n_kept < n_unassigned:
         which = f"the {n_kept:,} least typical of the {n_unassigned:,} rows"
@@ -99,7 +91,7 @@ def choose_cells(cells: Mapping[str, Sequence[Any]], shown: Places) -> dict[str,
         texts = (clean_text(values[i]) for i in shown.tolist())
         codes = [distinct.setdefault(text, len(distinct)) for text in texts]
         short = [text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…" for text in distinct]
-        kind = next(name for name, most in _CODES if len(distinct) <= most)
+        kind = next(name for name, most in _CODES.items() if len(distinct) <= most)
         size = sum(map(len, short)) + len(shown) * int(kind[1]) * 4 / 3  # in base64
         if used + size > _MOST_CHARACTERS:
             left_out.append(clean_text(name))

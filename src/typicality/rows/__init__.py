@@ -4,8 +4,18 @@ Every engine cuts the rows into blocks and offers `fold` and `map`
 (:class:`~typicality.rows.base.Rows`). The layers above do not know which engine they use.
 """
 
-from typicality.rows.array import ArrayRows
-from typicality.rows.base import Block, Rows, TreeSum, count_distinct_rows, row_blocks
+from typicality.rows.array import ArrayRows, SparseRows, rows_in_memory
+from typicality.rows.base import (
+    Additive,
+    Block,
+    Rows,
+    TreeSum,
+    as_rows,
+    count_distinct_rows,
+    is_blockwise,
+    is_dask,
+    row_blocks,
+)
 from typicality.rows.distinct import LARGEST_SAMPLE, DistinctRows, content_hash
 from typicality.rows.features import Features
 from typicality.rows.file import FileRows, open_rows
@@ -16,12 +26,11 @@ from typicality.rows.histogram import (
     order_statistics,
     quantile,
 )
-from typicality.rows.opening import as_rows, is_blockwise, is_dask
-from typicality.rows.sparse import SparseRows, rows_in_memory
 from typicality.rows.tensor import TensorRows
 
 __all__ = [
     "LARGEST_SAMPLE",
+    "Additive",
     "ArrayRows",
     "Block",
     "DistinctRows",

@@ -4,15 +4,16 @@ An engine (an array, a file larger than memory, a Dask collection) cuts the rows
 implements `fold` and `map`. Everything else, such as features, samples and single rows, is a fold.
 """
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from typicality._cached import cached_property
-from typicality._sparse import is_sparse, stack_rows
+from typicality._sparse import stack_rows
 from typicality._typing import Doubles, Floats, Places
 from typicality.rows.distinct import LARGEST_SAMPLE, DistinctRows, content_hash
 from typicality.rows.features import Features, FeatureSums
@@ -44,6 +45,25 @@ class Block(NamedTuple):
     X: Floats
     weight: Floats | None
     start: int
+
+
+class Additive:
+    """A dataclass of sums over rows: those of two sets of rows add up, field by field."""
+
+    def __add__(self, other: Self) -> Self:
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        return type(self)(*(getattr(self, name) + getattr(other, name) for name in names))
+
+
+@dataclass(frozen=True, eq=False)
+class _Joined:
+    """A value, and the function that joins it with another one when the two are added."""
+
+    value: Any
+    join: Callable[[Any, Any], Any]
+
+    def __add__(self, other: "_Joined") -> "_Joined":
+        return _Joined(self.join(self.value, other.value), self.join)
 
 
 class TreeSum(Generic[Sum]):
@@ -121,6 +141,10 @@ class Rows(ABC):
         """
         return self.fold(function)
 
+    def reduce(self, function: Callable[[Block], Any], join: Callable[[Any, Any], Any]) -> Any:
+        """The results of a function of a block, joined two at a time where `fold` adds them."""
+        return self.fold(lambda block: _Joined(function(block), join)).value
+
     def reweighted(self, weigh: Callable[[Block], Floats]) -> "Rows":
         """The same rows with other weights: `weigh(block)` returns those of a block."""
         return View(self, lambda block: block._replace(weight=weigh(block)), weighted=True)
@@ -152,10 +176,14 @@ class Rows(ABC):
         known = self._known
         if known is not None and np.isin(index, known.index).all():
             order = np.argsort(known.index)
-            found: Floats = known.rows[order[np.searchsorted(known.index, index, sorter=order)]]
-            return found
+            return known.rows[order[np.searchsorted(known.index, index, sorter=order)]]
         wanted = np.unique(index)
-        taken = self.fold(lambda block: _Taken.of(block, wanted)).rows
+
+        def found(block: Block) -> Floats:
+            low, high = np.searchsorted(wanted, [block.start, block.start + len(block.X)])
+            return block.X[wanted[low:high] - block.start]
+
+        taken: Floats = self.reduce(found, lambda one, more: stack_rows([one, more]))
         return taken[np.searchsorted(wanted, index)]
 
     @cached_property
@@ -176,7 +204,7 @@ class Rows(ABC):
     @cached_property
     def every_row(self) -> bool:
         """Whether no weight is zero."""
-        return not self.weighted or self.fold(_zeros) == 0
+        return not self.weighted or self.fold(lambda block: int(np.sum(block.weight == 0))) == 0
 
     _known: DistinctRows | None = None
 
@@ -220,25 +248,6 @@ class View(Rows):
         return self._rows.map(lambda block: function(change(block)))
 
 
-def _zeros(block: Block) -> int:
-    return 0 if block.weight is None else int(np.sum(block.weight == 0))
-
-
-@dataclass(frozen=True, eq=False)
-class _Taken:
-    """Rows that were asked for, in their order."""
-
-    rows: Floats
-
-    @classmethod
-    def of(cls, block: Block, wanted: Places) -> "_Taken":
-        low, high = np.searchsorted(wanted, [block.start, block.start + len(block.X)])
-        return cls(block.X[wanted[low:high] - block.start])
-
-    def __add__(self, other: "_Taken") -> "_Taken":
-        return _Taken(stack_rows([self.rows, other.rows]))
-
-
 def count_distinct_rows(
     X: Floats | Rows, sample_weight: Floats | None, enough: int | None = None
 ) -> int:
@@ -249,16 +258,34 @@ def count_distinct_rows(
     """
     if isinstance(X, Rows):
         return X.sample().n_distinct
-    if enough is None or is_sparse(X):
-        keys = content_hash(X if sample_weight is None else X[sample_weight > 0])
-        return int(np.count_nonzero(np.diff(np.sort(keys)))) + min(len(keys), 1)
-    distinct = np.empty((0, X.shape[1]), X.dtype)
-    step = max(1024, 4 * enough)
-    for start in range(0, len(X), step):
-        block = X[start : start + step]
-        if sample_weight is not None:
-            block = block[sample_weight[start : start + step] > 0]
-        distinct = np.unique(np.concatenate([distinct, block]), axis=0)
-        if len(distinct) >= enough:
+    first = len(X) if enough is None else min(max(1024, 4 * enough), len(X))
+    for n_rows in sorted({first, len(X)}):  # most often, the first rows are enough
+        keys = content_hash(X[:n_rows])
+        keys = np.sort(keys if sample_weight is None else keys[sample_weight[:n_rows] > 0])
+        n_distinct = int(np.count_nonzero(np.diff(keys))) + min(len(keys), 1)
+        if enough is not None and n_distinct >= enough:
             break
-    return len(distinct)
+    return n_distinct
+
+
+def is_blockwise(X: Any) -> bool:
+    """Whether rows are opened rows or a Dask collection, and not something array-like."""
+    return isinstance(X, Rows) or is_dask(X)
+
+
+def is_dask(X: Any) -> bool:
+    """Whether an object is a Dask collection; Dask is not imported for that."""
+    dask = sys.modules.get("dask")
+    return dask is not None and bool(dask.is_dask_collection(X))
+
+
+def as_rows(X: Any, sample_weight: Any = None) -> Rows:
+    """Opened rows or a Dask collection as rows, with the weights of the user."""
+    if is_dask(X):
+        from typicality.rows.dask import dask_rows
+
+        return dask_rows(X, sample_weight)
+    rows: Rows = X
+    if sample_weight is None:
+        return rows
+    return rows.weighted_by(np.asarray(sample_weight))

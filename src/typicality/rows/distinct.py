@@ -148,25 +148,21 @@ class DistinctRows:
     def mean(self) -> Doubles:
         """The weighted mean."""
         if is_sparse(self.rows):
-            total: Doubles = self.rows.T @ self.weight / self.weight.sum()
-            return total
-        mean: Doubles = np.average(self.rows.astype(np.float64), axis=0, weights=self.weight)
-        return mean
+            return np.asarray(self.rows.T @ self.weight / self.weight.sum())
+        return np.average(self.rows.astype(np.float64), axis=0, weights=self.weight)
 
     def sqdist_to(self, number: int) -> Doubles:
         """Squared distances of all these rows to one of them."""
-        if is_sparse(self.rows):
-            return sqdist_to_points(self.rows, as_dense(self.rows[[number]]))[:, 0]
-        sqdist: Doubles = np.sum((self.rows - self.rows[number]) ** 2, axis=1)
-        return sqdist
+        return self._sqdist(as_dense(self.rows[[number]]))
 
     def sqdist_to_mean(self) -> Doubles:
         """Squared distances of these rows to their weighted mean."""
-        mean = self.mean
+        return self._sqdist(self.mean[None, :])
+
+    def _sqdist(self, point: Floats) -> Doubles:
         if is_sparse(self.rows):
-            return sqdist_to_points(self.rows, mean[None, :])[:, 0]
-        sqdist: Doubles = np.sum((self.rows - mean) ** 2, axis=1)
-        return sqdist
+            return sqdist_to_points(self.rows, point)[:, 0]
+        return np.asarray(np.sum((self.rows - point) ** 2, axis=1))
 
 
 def _estimated(n_rows: int, limit: np.uint64) -> int:

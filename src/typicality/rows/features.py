@@ -92,8 +92,7 @@ class FeatureSums:
             zeros = w.sum() - np.bincount(rows.indices, stored, minlength=d)
             return np.asarray(squares + mean**2 * zeros.clip(min=0.0))
         parts = _over_rows(lambda x, w: np.einsum("h,hj->j", w, (x - mean) ** 2), X, weight)
-        total: Doubles = np.sum([np.zeros_like(mean), *parts], axis=0)
-        return total
+        return np.asarray(np.sum([np.zeros_like(mean), *parts], axis=0))
 
     def features(self, squares: Doubles) -> Features:
         return Features(self.mean, squares / self.total, self.low, self.high)

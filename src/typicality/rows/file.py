@@ -27,8 +27,8 @@ _HELD_BYTES = 2**26  # results of `map` that take more are in a temporary file
 class FileRows(Rows):
     """Rows in one or more files, made by :func:`open_rows`.
 
-    A pass reads the files from the first to the last and holds two blocks in memory. It fails if a
-    file changed since it was opened.
+    Each pass reads all files and holds two blocks of rows in memory. If a file has changed since it
+    was opened, an error is raised.
 
     Parameters
     ----------
@@ -37,18 +37,19 @@ class FileRows(Rows):
     names : sequence of str
         The columns that are read.
     signs : mapping of str to str, optional
-        The signs of columns whose numbers are written like $7,440.
+        The currency or unit signs of columns with numbers like $7,440.
     missing : {"error", "drop", "keep"}, default="error"
-        What happens to rows with missing values: they are refused, skipped, or have NaN.
+        What to do with rows that have missing values: raise an error, skip the row, or use NaN.
 
     Attributes
     ----------
     n_passes : int
-        How often the files were read.
+        The number of times that the files were read.
     block_rows : int
         The number of rows of the largest block.
     watch : callable, optional
-        Called with the number of the pass and the number of its rows that are done.
+        A function that is called during a pass, with the number of the pass and the number of rows
+        that are done.
     """
 
     def __init__(
@@ -97,19 +98,20 @@ class FileRows(Rows):
         overwrite: bool = False,
         **results: Callable[[Rows], Any],
     ) -> None:
-        """Write what a fitted model says of each row to a parquet file, block by block.
+        """Write the results of a fitted model for each row to a parquet file, block by block.
 
-        The file appears when it is complete: an error or an interrupt leaves nothing.
+        The file appears only when it is complete. After an error or an interrupt, there is no file.
 
         Parameters
         ----------
         path : str or path
             The file to write.
         overwrite : bool, default=False
-            Whether a file that is there is replaced.
+            Whether to replace an existing file.
         **results : callable
-            Methods of the model, each under the name of its column, e.g. ``label=model.predict``.
-            A method with several numbers for each row makes columns ``name_0``, ``name_1``, ...
+            Methods of the model, each with the name of its column, for example
+            ``label=model.predict``. If a method returns several numbers per row, the columns are
+            ``name_0``, ``name_1``, ...
 
         Examples
         --------
@@ -172,18 +174,18 @@ class FileRows(Rows):
 
 
 def open_rows(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> FileRows:
-    """Open files of rows that may be larger than memory, for any estimator.
+    """Open files of rows that can be larger than memory.
 
-    Pass the result to `fit` in the place of an array. Each iteration is a pass over the files, in
-    bounded memory. Parquet and npy files are quick to read; csv files are parsed in each pass.
+    Pass the result to `fit` instead of an array. Each iteration reads the files once, block by
+    block. Parquet and npy files are fast; csv files are parsed again in each pass.
 
     Parameters
     ----------
     path : str or path
         A file (csv, tsv, ndjson, parquet, arrow, npy), a folder of files of one format, or a
-        pattern such as ``part-*.parquet``. Several files need the same columns.
+        pattern such as ``part-*.parquet``. Several files must have the same columns.
     columns : sequence of str, optional
-        The columns to use; all of them if left out.
+        The columns to use. By default, all columns.
 
     Returns
     -------
@@ -192,8 +194,8 @@ def open_rows(path: str | os.PathLike[str], columns: Sequence[str] | None = None
     Raises
     ------
     TableError
-        A column is not there or is no number, or a number is missing or not finite. The message
-        names the file, the row and the column.
+        A column does not exist or does not hold numbers, or a number is missing or not finite. The
+        message names the file, the row and the column.
 
     Examples
     --------
@@ -393,8 +395,11 @@ class Piece:
     def read(self) -> Floats:
         """The numbers of the rows."""
         if self.stop is not None:
-            read = _parquet_rows if self.format == "parquet" else _npy_rows
-            X = read(self.path, self.names, self.start, self.stop)
+            if self.format == "parquet":
+                X = _parquet_rows(self.path, self.names, self.start, self.stop)
+            else:
+                size = self.stop - self.start
+                X = next(_read_npy(self.path, self.names, size, self.start, self.stop))
             return _usable(X, self.missing, self.names, self.path, self.start)
         with open_table(self.path, format=self.format, **self.settings) as table:
             found = _read_blocks(table._read(), self.names, self.signs, self.missing, 2**62)
@@ -452,7 +457,3 @@ def _row_groups(path: Path, stamp: Any, first: int, last: int, names: tuple[str,
 
     with pq.ParquetFile(path) as file:
         return file.read_row_groups(list(range(first, last + 1)), columns=list(names))
-
-
-def _npy_rows(path: Path, names: Sequence[str], start: int, stop: int) -> Floats:
-    return next(_read_npy(path, names, stop - start, start, stop))

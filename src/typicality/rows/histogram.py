@@ -45,16 +45,19 @@ class Histogram:
         cls,
         values: Doubles,
         weight: NDArray[np.floating] | None,
-        n_bits: int = _BITS,
         *,
         within: "tuple[Keys, int] | None" = None,
     ) -> Self:
-        """Count values; only those in some bins of a coarser histogram, where these are given."""
-        keys = _ordered_bits(values)
+        """Count values; or those in some bins of a coarser histogram, in bins that are finer."""
+        # Whole numbers in the order of the values; + 0.0: no negative zero.
+        bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
+        keys = np.where(bits & _SIGN, ~bits, bits | _SIGN)
         counted = np.ones(len(keys), bool) if weight is None else weight > 0
+        n_bits = _BITS
         if within is not None:
             bins, coarse = within
             counted &= np.isin(keys >> np.uint64(64 - coarse), bins)
+            n_bits = min(64, coarse + _BITS)
         weights = None if weight is None else weight[counted].astype(np.float64)
         found, place = np.unique(keys[counted] >> np.uint64(64 - n_bits), return_inverse=True)
         total = np.bincount(place, weights, minlength=len(found)).astype(np.float64)
@@ -79,14 +82,17 @@ class Histogram:
         return min(1.0, float(self.weight.sum()) / max(self.n_values, 1))
 
 
-def histogram(rows: Rows, value_of_block: ValueOfBlock) -> Histogram:
-    """The histogram of a number for each row, in bins of a relative width of 1 / 4096. One fold."""
-    return rows.fold(lambda block: Histogram.of(value_of_block(block), block.weight))
+def histogram(
+    rows: Rows, value_of_block: ValueOfBlock, *, within: tuple[Keys, int] | None = None
+) -> Histogram:
+    """The histogram of a number for each row, in bins of a relative width of 1 / 4096. One fold.
+
+    With some bins of a histogram and its number of bits, the values in these, in finer bins.
+    """
+    return rows.fold(lambda block: Histogram.of(value_of_block(block), block.weight, within=within))
 
 
-def quantile(
-    rows: Rows, value_of_block: ValueOfBlock, rate: float, *, counted: Histogram | None = None
-) -> float:
+def quantile(rows: Rows, value_of_block: ValueOfBlock, rate: float) -> float:
     """The exact quantile of a number for each row, as `weighted_quantile` has it.
 
     The value at position (n + 1) rate lies in one bin of a histogram, or between two. Only the
@@ -104,7 +110,7 @@ def quantile(
     counted : Histogram, optional
         What :func:`histogram` returned for these values: it spares a fold.
     """
-    found = histogram(rows, value_of_block) if counted is None else counted
+    found = histogram(rows, value_of_block)
     unit, total = found.unit, float(found.weight.sum()) / found.unit
     position = min(max(rate * (total + 1.0) - 1.0, 0.0), max(total - 1.0, 0.0))
     ends = [np.floor(position), np.ceil(position)]
@@ -117,25 +123,11 @@ def quantile(
             break
         # Both bins, or the one: no value lies between them, so weights go on from the first.
         below = float(upto[at[0]] - found.weight[at[0]])
-        count = _Finer(value_of_block, found.keys[np.unique(at)], found.n_bits)
-        found = rows.fold(count)
+        within = found.keys[np.unique(at)], found.n_bits
+        found = histogram(rows, value_of_block, within=within)
     low, high = _values_of(found.keys[at])
     share = position - ends[0]
     return float(low + share * (high - low)) if share > 0 and low < high else float(low)
-
-
-@dataclass(frozen=True, eq=False)
-class _Finer:
-    """Counts the values of a block that lie in some bins, in bins that are finer."""
-
-    value_of_block: ValueOfBlock
-    keys: Keys
-    n_bits: int
-
-    def __call__(self, block: Block) -> Histogram:
-        values = self.value_of_block(block)
-        n_bits = min(64, self.n_bits + _BITS)
-        return Histogram.of(values, block.weight, n_bits, within=(self.keys, self.n_bits))
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +168,7 @@ def order_statistics(
     rates : sequence of float
         Between 0 and 1.
     """
-    counted = rows.fold(_CountColumns(values_of_block, None, 0)).columns
+    counted = _count_columns(rows, values_of_block)
     totals = np.array([found.weight.sum() for found in counted])
     position = np.multiply.outer(np.asarray(rates), np.maximum(totals - 1.0, 0.0))
     ends = np.stack([np.floor(position), np.ceil(position)])  # (2, n_rates, d)
@@ -199,43 +191,31 @@ def order_statistics(
         if known == 64:
             break
         bins = [np.unique(keys[..., j]) for j in range(len(totals))]
-        counted = rows.fold(_CountColumns(values_of_block, bins, known)).columns
+        counted = _count_columns(rows, values_of_block, bins, known)
     low, high = np.where(totals > 0, _values_of(keys), np.nan)
     return OrderStatistics(low, high, position - np.floor(position))
 
 
-@dataclass(frozen=True, eq=False)
-class _Histograms:
-    """A histogram for each column; they add up."""
+def _count_columns(
+    rows: Rows,
+    values_of_block: Callable[[Block], Floats],
+    bins: list[Keys] | None = None,
+    n_bits: int = 0,
+) -> list[Histogram]:
+    """The histogram of each column, or of the values in some bins of it, in bins that are finer."""
 
-    columns: list[Histogram]
+    def count(block: Block) -> list[Histogram]:
+        return [
+            Histogram.of(
+                column[~np.isnan(column)], None, within=None if bins is None else (bins[j], n_bits)
+            )
+            for j, column in enumerate(values_of_block(block).T)
+        ]
 
-    def __add__(self, other: "_Histograms") -> "_Histograms":
-        pairs = zip(self.columns, other.columns, strict=True)
-        return _Histograms([one + more for one, more in pairs])
-
-
-@dataclass(frozen=True, eq=False)
-class _CountColumns:
-    """Counts the values of each column, or those in some bins of it, in bins that are finer."""
-
-    values_of_block: Callable[[Block], Floats]
-    bins: list[Keys] | None
-    n_bits: int
-
-    def __call__(self, block: Block) -> _Histograms:
-        found = []
-        n_bits = min(64, self.n_bits + _BITS)
-        for j, column in enumerate(self.values_of_block(block).T):
-            within = None if self.bins is None else (self.bins[j], self.n_bits)
-            found.append(Histogram.of(column[~np.isnan(column)], None, n_bits, within=within))
-        return _Histograms(found)
-
-
-def _ordered_bits(values: Doubles) -> Keys:
-    """Whole numbers in the order of the values."""
-    bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)  # + 0.0: no negative zero
-    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
+    counted: list[Histogram] = rows.reduce(
+        count, lambda one, more: [a + b for a, b in zip(one, more, strict=True)]
+    )
+    return counted
 
 
 def _values_of(keys: Keys) -> Doubles:

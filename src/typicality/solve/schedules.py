@@ -174,22 +174,22 @@ class Sequential(Generic[P]):
 
 @dataclass(frozen=True, eq=False)
 class LambdaPath:
-    """The best clusters at each value of lambda.
+    """The values of lambda that were tried, with the clusters at each value.
 
     Parameters
     ----------
     lam : array of shape (n_values,)
-        The values, in rising order; the last one may have left no cluster.
+        The values, in increasing order. The last value can be one at which no cluster is left.
     n_clusters : array of shape (n_values,), int
-        The number of clusters at each.
+        The number of clusters at each value.
     unassigned : array of shape (n_values,)
-        The share of rows in no cluster.
+        The fraction of rows in no cluster.
     index : array of shape (n_values,)
-        How good the clusters are; NaN where there are none.
+        The criterion of the choice; NaN if there are no clusters.
     criterion : str
-        The name of the index.
+        The name of the criterion.
     chosen : int
-        The place of the value that was chosen.
+        The index of the chosen value.
     """
 
     lam: Annotated[Doubles, "_tried"]
@@ -239,8 +239,7 @@ def lambda_grid(geometry: Geometry[Any], unit: float, p: float) -> Doubles:
     spread = float(rows.distance[0])
     largest = max(_LARGEST_RADIUS, _REACH * float(rows.sqdist[0]) / (unit * spread))
     radius = np.linspace(largest, 0.0, _N_VALUES, endpoint=False)
-    grid: Doubles = collapse_weight(spread / unit, p) * np.exp(-(1.0 - p) * radius)
-    return grid
+    return collapse_weight(spread / unit, p) * np.exp(-(1.0 - p) * radius)
 
 
 def follow_path(

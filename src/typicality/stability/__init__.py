@@ -1,8 +1,8 @@
-"""Resampling: how much results depend on which rows were seen.
+"""Stability of results under resampling, and comparison with other methods.
 
-Stability of outliers and of clusters under splits of the rows in halves, for any scikit-learn
-estimator, and settings chosen by it; a study of bandwidths and rates; p-values of any detector; our
-methods next to others, with their agreement and reproducibility.
+The functions measure how much outliers and clusters change between random halves of the rows, for
+any scikit-learn estimator, and choose parameters by this stability. Others compare methods on the
+same rows, or compute p-values for any outlier detector.
 """
 
 from typicality.stability.agreement import (

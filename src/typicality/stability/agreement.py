@@ -18,16 +18,16 @@ Measure = Callable[[NDArray[Any], NDArray[Any]], float]
 
 @dataclass(frozen=True, eq=False)
 class AgreementMatrix:
-    """A measure of agreement between every two methods.
+    """The agreement of all pairs of methods.
 
     Parameters
     ----------
     names : tuple of str
         The methods.
     values : array of shape (n_methods, n_methods)
-        Symmetric; 1 on the diagonal, NaN where two methods cannot be compared.
+        Symmetric, with 1 on the diagonal; NaN if two methods cannot be compared.
     measure : str
-        What the numbers are, in words.
+        The name of the measure.
     """
 
     names: tuple[str, ...]
@@ -40,10 +40,9 @@ class AgreementMatrix:
 
     @property
     def of_pairs(self) -> Doubles:
-        """The agreement of every two different methods, where it is known."""
+        """The agreement of all pairs of different methods, without NaN."""
         values = self.values[np.triu_indices(len(self.names), 1)]
-        known: Doubles = values[~np.isnan(values)]
-        return known
+        return values[~np.isnan(values)]
 
     def to_pandas(self) -> Any:
         """The matrix as a pandas DataFrame."""
@@ -52,7 +51,7 @@ class AgreementMatrix:
         return pd.DataFrame(self.values, index=self.names, columns=self.names)
 
     def to_dict(self) -> dict[str, Any]:
-        """The matrix, ready for JSON; None where two methods cannot be compared."""
+        """The matrix as a dictionary for JSON; None if two methods cannot be compared."""
         return as_json(measure=self.measure, names=self.names, values=self.values)
 
 
@@ -62,16 +61,16 @@ def agreement_matrix(
     agree: Measure,
     measure: str,
 ) -> AgreementMatrix:
-    """The agreement of every two results on the same rows.
+    """The agreement of all pairs of results on the same rows.
 
     Parameters
     ----------
     results : mapping of str to array of shape (n,)
         Labels, flags or scores by the name of their method.
     agree : callable
-        ``agree(result, result)`` gives a number.
+        A function ``agree(result, result)`` that returns a number.
     measure : str
-        What the numbers are, in words.
+        The name of the measure.
 
     Returns
     -------
@@ -94,17 +93,17 @@ def agreement_matrix(
 
 
 def placed_rows_agreement(labels_a: NDArray[Any], labels_b: NDArray[Any]) -> float:
-    """The adjusted Rand index on the rows that both put in a cluster.
+    """The adjusted Rand index on the rows that both labellings put in a cluster.
 
     Parameters
     ----------
     labels_a, labels_b : array of shape (n,)
-        Labels; rows of -1 in either do not count.
+        Labels. Rows with -1 in either are not used.
 
     Returns
     -------
     float
-        NaN where both have at most one cluster there: that they agree on it says nothing.
+        The index; NaN if both have at most one cluster on these rows.
     """
     a, b = np.asarray(labels_a), np.asarray(labels_b)
     placed = (a >= 0) & (b >= 0)
@@ -115,7 +114,7 @@ def placed_rows_agreement(labels_a: NDArray[Any], labels_b: NDArray[Any]) -> flo
 
 
 def rank_agreement(scores_a: NDArray[Any], scores_b: NDArray[Any]) -> float:
-    """Spearman's rank correlation; NaN where all scores of one method are equal.
+    """Spearman's rank correlation; NaN if all scores of one method are equal.
 
     Parameters
     ----------
@@ -136,44 +135,45 @@ def rank_agreement(scores_a: NDArray[Any], scores_b: NDArray[Any]) -> float:
 
 @dataclass(frozen=True)
 class Repeats:
-    """A number that was measured several times.
+    """Repeated measurements of a number.
 
     Parameters
     ----------
     values : tuple of float, default=()
-        One for each time.
+        The measurements.
     """
 
     values: tuple[float, ...] = ()
 
     @property
     def mean(self) -> float:
-        """Their mean, NaN where there are none."""
+        """The mean; NaN if there are no values."""
         return float(np.mean(self.values)) if self.values else float("nan")
 
     @property
     def deviation(self) -> float:
-        """Their standard deviation, 0 where there is only one, NaN where there are none."""
+        """The standard deviation; 0 for a single value, NaN for none."""
         return float(np.std(self.values)) if self.values else float("nan")
 
 
 def shared_rows_agreement(
     first: tuple[Any, Any], second: tuple[Any, Any], *, measure: Measure
 ) -> float:
-    """A measure of agreement of two results, on the rows that both are about.
+    """The agreement of two results on the rows that both contain.
 
     Parameters
     ----------
     first, second : tuple of (rows, result)
-        The numbers of the rows, each once, and a label, flag or score for each.
+        The numbers of the rows (each once), and a label, flag or score for each.
     measure : callable
-        ``measure(result, result)`` gives a number, e.g. :func:`sklearn.metrics.adjusted_rand_score`
-        for labels or :func:`typicality.metrics.jaccard_score` for flags.
+        A function ``measure(result, result)`` that returns a number, for example
+        :func:`sklearn.metrics.adjusted_rand_score` for labels or
+        :func:`typicality.metrics.jaccard_score` for flags.
 
     Returns
     -------
     float
-        NaN where no row is shared.
+        The agreement; NaN if no row is shared.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def shared_rows_agreement(
 
 
 def agreement_of_refits(refits: Sequence[tuple[Any, Any]], *, measure: Measure) -> Repeats:
-    """The agreement of every two refits on the rows they share.
+    """The agreement of all pairs of refits on the rows that they share.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def agreement_of_refits(refits: Sequence[tuple[Any, Any]], *, measure: Measure) 
     Returns
     -------
     Repeats
-        A value for each pair that shares rows.
+        One value per pair that shares rows.
     """
     pairs = combinations(refits, 2)
     values = [shared_rows_agreement(a, b, measure=measure) for a, b in pairs]

@@ -31,18 +31,19 @@ class ClusteringStability(RepeatedScores):
     Parameters
     ----------
     estimator : str
-        The clusterer in words.
+        The clusterer, as text.
     n_rows : int
         The number of rows that were split.
     scores : array of shape (n_repeats, 1)
-        One minus the instability: 1 for clusters that are the same, 0 for those that agree no more
-        than random ones do, NaN where both halves have a single cluster.
+        One minus the instability. 1 means equal clusters, and 0 no more agreement than random
+        labels. NaN if both halves have a single cluster.
     distances : array of shape (n_repeats,)
-        The share of rows that are labelled differently, under the best matching of clusters.
+        The fraction of rows with different labels, under the best matching of clusters.
     random_distances : array of shape (n_repeats,)
-        The same share for random labellings with as many clusters.
+        The same fraction for random labels with the same numbers of clusters.
     n_clusters : array of int of shape (n_repeats, 2)
-        The number of clusters in the second half: transferred to it from the first, and its own.
+        The numbers of clusters in the second half: those transferred from the first half, and those
+        of its own fit.
     """
 
     setting_name: ClassVar[str] = "clusters"
@@ -55,24 +56,24 @@ class ClusteringStability(RepeatedScores):
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """The number of clusters that were found in a half, in words."""
+        """The number of clusters that were found in a half, as text."""
         found = self.n_clusters[:, 1]
         fewest, most = int(found.min()), int(found.max())
         return (str(fewest) if fewest == most else f"{fewest} to {most}",)
 
     @property
     def instabilities(self) -> Doubles:
-        """The instability of each repetition: distance over random distance."""
+        """The instability of each repetition: distance divided by random distance."""
         return 1.0 - self.scores[:, 0]
 
     @property
     def instability(self) -> float:
-        """The mean instability: 0 for the same clusters always, 1 for no better than random."""
+        """The mean instability: 0 for equal clusters, 1 for no better than random."""
         return 1.0 - self.stability
 
     @property
     def stability(self) -> float:
-        """One minus the mean instability; NaN where most repetitions have a single cluster."""
+        """One minus the mean instability; NaN if most repetitions have a single cluster."""
         return float(self.mean[0])
 
     @property
@@ -90,60 +91,66 @@ def clustering_stability(
     n_jobs: int | None = None,
     progress: bool | resample.Progress = False,
 ) -> ClusteringStability:
-    r"""How much the clusters that are found depend on the rows that were drawn.
+    r"""How stable clusters are between random halves of the rows.
 
-    The rows are split at random in two halves, and a copy of the clusterer is fitted on each. The
-    second half is then labelled twice: by its own clusterer, :math:`z_2`, and by that of the first
-    half, :math:`\phi(X_2)`, with `predict`. The labellings differ by
+    The rows are split into two random halves, and a copy of the clusterer is fitted on each. The
+    second half :math:`X_2`, with :math:`n_2` rows, then has two labels per row: :math:`z_i` from
+    its own clusterer, and :math:`\phi(x_i)` from `predict` of the first clusterer. Their distance
+    is
 
     .. math:: d = \min_\pi \frac{1}{n_2} \sum_{i \in X_2} [\phi(x_i) \ne \pi(z_i)],
 
-    under the best matching of clusters, and the *instability* is this distance over the one that
-    random labellings with as many clusters have: 0 is perfect, 1 no better than random. The
-    *stability* is one minus that. It is repeated with fresh splits.
+    the fraction of rows with different labels, under the best matching :math:`\pi` of clusters. The
+    *instability* is this distance, divided by the distance of random labels with the same numbers
+    of clusters. 0 is perfect, and 1 is no better than random. The *stability* is one minus the
+    instability. This is repeated with new splits.
 
-    A clustering may be stable and wrong: blobs that stand apart can be just as stable when they are
-    merged in pairs. :class:`StabilitySearch` therefore prefers more clusters among settings that
-    are equally stable.
+    A clustering can be stable and wrong: separate groups can be just as stable if they are merged
+    in pairs. Therefore :class:`StabilitySearch` prefers more clusters among equally stable
+    settings.
 
-    - *Different numbers of clusters* in the halves: clusters left over match nothing.
-    - *Rows that belong nowhere* (-1) match rows that belong nowhere, and no others. Random
-      labellings leave out the same shares of rows.
-    - *A single cluster in both halves* says nothing: everything agrees with it. The score is NaN,
-      with a warning, and so is the mean where most repetitions are so.
-    - *Clusters of very different sizes* agree by chance more than the random labellings do, whose
-      clusters are of one size: 9 of 10 rows in one of two clusters, drawn at random, have a
-      stability of 0.6. Compare it between settings with alike sizes.
-    - *Soft clusterers* are judged by the labels that `predict` gives.
+    - *Different numbers of clusters* in the halves: the additional clusters match no cluster.
+    - *Unassigned rows* (-1) match only unassigned rows. Random labels have the same fractions of
+      unassigned rows.
+    - *A single cluster in both halves*: the score is NaN, with a warning, because all labels agree.
+      If this happens in most repetitions, the mean is NaN, too.
+    - *Clusters of very different sizes* agree more by chance than the random labels, which have
+      clusters of equal size. For example, random labels with 90 % of the rows in one of two
+      clusters have a stability of 0.6. So compare only settings with similar cluster sizes.
+    - *Soft clusterers* are compared by the labels of `predict`.
 
-    The same `random_state` gives the same splits for every clusterer and setting. Results do not
-    depend on `n_jobs`. A repetition costs two fits.
+    The same `random_state` gives the same splits for every clusterer and setting. A repetition
+    costs two fits.
 
-    Implements :cite:`lange2004`, as :cite:`filippone2010`, section V-B, tells it. Differs from the
-    paper: halves may differ in the number of clusters, and leave rows out; the distance of random
-    labellings is the mean of draws of their table, known to half a per cent.
+    Implements :cite:`lange2004`, as described in :cite:`filippone2010`, section V-B. Differs from
+    the paper: the halves can have different numbers of clusters and unassigned rows. The distance
+    of random labels is estimated from random draws, to half a per cent.
 
     Parameters
     ----------
     clusterer : estimator
-        Anything with `fit` and `predict`: clusterers of typicality and scikit-learn, Gaussian
-        mixtures, a Pipeline that ends in one. Others, such as ``HDBSCAN``, have to be wrapped in
-        :class:`PredictByNearest`.
+        An estimator with `fit` and `predict`: clusterers of typicality and scikit-learn, Gaussian
+        mixtures, or a pipeline that ends in one. Wrap clusterers without `predict`, such as
+        ``HDBSCAN``, in :class:`PredictByNearest`.
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-        The rows; for clusterers of square matrices (``kernel="precomputed"``) that matrix.
+        The rows. With ``kernel="precomputed"``, the square matrix.
     n_repeats : int, default=20
         The number of splits.
     random_state : int, RandomState or None, default=None
-        Seed of the splits, and of clusterers whose own `random_state` is None.
+        The seed of the splits, and of estimators whose own `random_state` is None. Pass an int for
+        reproducible results.
     n_jobs : int or None, default=None
-        How many repetitions run side by side; any joblib backend will do.
+        The number of repetitions that run in parallel, with any joblib backend. -1 uses all cores.
+        Results do not depend on it.
     progress : bool or callable, default=False
-        True shows a bar on stderr; a callable is called as ``progress(done, total, words)``.
+        True shows a progress bar on stderr. A function is called as ``progress(done, total,
+        words)``.
 
     Returns
     -------
     ClusteringStability
-        With `stability`, `instability`, `scores`, `quartiles`, `standard_error`, `plot`.
+        The result, with `stability`, `instability`, `scores`, `quartiles`, `standard_error` and
+        `plot`.
 
     Examples
     --------

@@ -44,24 +44,24 @@ _SEEDS = 2**32
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What :func:`compare_methods` found out; printing it gives tables and findings.
+    """The result of :func:`compare_methods`. Print it for tables and findings.
 
     Parameters
     ----------
     n_rows, n_features : int
         The size of the data.
     rows : array of int
-        The numbers of the rows that were compared: all, or a sample.
+        The numbers of the compared rows: all rows, or a sample.
     seed : int
-        The seed, also where none was given.
+        The seed, even if none was given.
     rate : float
-        The nominal rate of outliers.
+        The nominal fraction of outliers.
     n_repeats : int
         The number of refits of each method.
     clusterers : tuple of ClustererResult
-        The methods that make clusters.
+        The results of clusterers.
     detectors : tuple of DetectorResult
-        The methods that flag outliers.
+        The results of outlier detectors.
     """
 
     n_rows: int
@@ -80,22 +80,22 @@ class Comparison:
 
     @cached_property
     def labels(self) -> dict[str, NDArray[np.int64]]:
-        """The labels of the rows compared, by method; methods that failed have none."""
+        """The labels of the compared rows, by method, without failed methods."""
         return {r.name: r.labels for r in self.clusterers if r.labels is not None}
 
     @cached_property
     def flagged(self) -> dict[str, NDArray[np.bool_]]:
-        """Which of the rows compared are outliers, by method."""
+        """Which of the compared rows are outliers, by method."""
         return {r.name: r.flagged for r in self.detectors if r.flagged is not None}
 
     @cached_property
     def scores(self) -> dict[str, Doubles]:
-        """The decisions on the rows compared, larger is more typical, by method."""
+        """The scores of the compared rows, by method; larger is more typical."""
         return {r.name: r.scores for r in self.detectors if r.scores is not None}
 
     @cached_property
     def label_agreement(self) -> AgreementMatrix:
-        """The adjusted Rand index of every two clusterers; -1 counts as a cluster of its own."""
+        """The adjusted Rand index of all pairs of clusterers; -1 is treated as a cluster."""
         return agreement_matrix(
             self.labels,
             agree=adjusted_rand_score,
@@ -113,21 +113,21 @@ class Comparison:
 
     @cached_property
     def rank_agreement(self) -> AgreementMatrix:
-        """Spearman's correlation of the scores of every two detectors."""
+        """Spearman's correlation of the scores of all pairs of detectors."""
         return agreement_matrix(
             self.scores, agree=rank_agreement, measure="Spearman's rank correlation of the scores"
         )
 
     @cached_property
     def flag_agreement(self) -> AgreementMatrix:
-        """The Jaccard index of the rows flagged by every two detectors."""
+        """The Jaccard index of the flagged rows of all pairs of detectors."""
         return agreement_matrix(
             self.flagged, agree=jaccard_score, measure="Jaccard index of the rows flagged"
         )
 
     @cached_property
     def findings(self) -> tuple[str, ...]:
-        """What was measured, in sentences."""
+        """The findings, as sentences."""
         return (
             *wording.findings_on_clusters(self.clusterers, self.placed_agreement),
             *wording.findings_on_outliers(self.detectors, self.rank_agreement),
@@ -135,17 +135,17 @@ class Comparison:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was run on what, in sentences."""
+        """What was run on which data, as sentences."""
         return wording.notes_on_run(self)
 
     def to_pandas(self) -> Any:
-        """A row for each method, as a pandas DataFrame."""
+        """One row per method, as a pandas DataFrame."""
         import pandas as pd
 
         return pd.DataFrame([result.to_dict() for result in self.results])
 
     def to_dict(self) -> dict[str, Any]:
-        """All but labels, flags and scores, ready for JSON."""
+        """Everything except labels, flags and scores, as a dictionary for JSON."""
         matrices = ("label_agreement", "placed_agreement", "rank_agreement", "flag_agreement")
         return {
             "n_rows": self.n_rows,
@@ -184,58 +184,58 @@ def compare_methods(
     max_rows: int = 10_000,
     progress: bool | resample.Progress = False,
 ) -> Comparison:
-    """Our methods beside k-means, Gaussian mixtures, HDBSCAN and others, on your own rows.
+    """Compare methods of typicality with k-means, Gaussian mixtures, HDBSCAN and others.
 
-    Every method is fitted with the defaults of its library. Measured are how much every two methods
-    agree, how much refits of one method on subsamples agree, and the time of a fit; for detectors
-    of outliers also the share of unseen rows they flag. No method is right because others agree
-    with it: the words in `findings` say what was measured, and no more.
+    Every method is fitted with the default parameters of its library. Three things are measured:
+    how much two methods agree, how much refits of one method on subsamples agree, and the time of a
+    fit. For outlier detectors, the fraction of unseen rows that they flag is also measured.
+    Agreement with other methods does not prove that a method is right.
 
-    - *Number of clusters.* Where a method must be told and `n_clusters` does not say, it is the one
-      of 2 to 20 with the best silhouette (fcm, k-means) or of 1 to 20 with the smallest
-      BIC (Gaussian mixture), chosen once, on at most 5,000 rows, and kept in refits. k-means and
-      fcm therefore always divide the rows.
-    - *Agreement.* Of clusterers the adjusted Rand index, where rows that belong nowhere count as a
-      cluster of their own, and again on those rows alone that both put in a cluster; of detectors
-      Spearman's correlation of the scores and the Jaccard index of the rows flagged.
-    - *Reproducibility.* Each method is fitted again on `n_repeats` subsamples of 80 % of the rows,
-      and every two of these fits are compared on the rows they share: adjusted Rand index, or
-      Jaccard index of the rows flagged. The rows outside a subsample are the unseen rows.
-    - *Time.* Seconds to fit and to label or flag all rows that are compared. A fit before it is not
-      counted: it may compile. The time to choose a number of clusters is given apart.
+    - *Number of clusters.* Some methods need the number of clusters. If `n_clusters` is "auto", fcm
+      and k-means use the number from 2 to 20 with the best silhouette, so they always split the
+      rows. A Gaussian mixture uses the number from 1 to 20 with the smallest BIC. The number is
+      chosen once, on at most 5,000 rows, and kept in refits.
+    - *Agreement.* For clusterers, the adjusted Rand index, with all unassigned rows as one more
+      cluster; and the same index on the rows that both methods put in a cluster. For detectors,
+      Spearman's correlation of the scores, and the Jaccard index of the flagged rows.
+    - *Reproducibility.* Each method is fitted again on `n_repeats` subsamples of 80 % of the rows.
+      All pairs of these fits are compared on the rows that they share, by the adjusted Rand index
+      or the Jaccard index. The rows outside a subsample are the unseen rows.
+    - *Time.* The seconds to fit, and to label or flag all compared rows. A first fit, which may
+      compile code, is not included. The time to choose a number of clusters is given separately.
 
     Original to typicality.
 
     Parameters
     ----------
     X : array-like or dataframe of shape (n_samples, n_features)
-        The rows, at least ten. They are not scaled: scale features that have different units.
+        The rows, at least ten. They are not scaled, so scale features with different units first.
     methods : sequence of str and estimators, optional
-        The methods, all by default: "auto", "alpha-cut", "sequential", "fcm",
-        "k-means", "gaussian mixture", "hdbscan" make clusters; "one-cluster", "one-class svm",
-        "isolation forest", "local outlier factor" flag outliers. Or estimators of your own, which
-        keep their parameters, but for a `random_state` of None.
+        The methods. By default, all: the clusterers "auto", "alpha-cut", "sequential", "fcm",
+        "k-means", "gaussian mixture" and "hdbscan", and the outlier detectors "one-cluster",
+        "one-class svm", "isolation forest" and "local outlier factor". Estimators of your own keep
+        their parameters, but a `random_state` of None is replaced by a seed.
     n_clusters : int or "auto", default="auto"
-        The number of clusters for the methods that must be told.
+        The number of clusters for the methods that need it.
     contamination : float or "auto", default="auto"
-        The nominal rate of outliers for all detectors; "auto" is 0.05. It is not estimated.
+        The nominal fraction of outliers for all detectors. "auto" is 0.05; it is not estimated.
     n_repeats : int, default=5
-        The number of subsamples, 2 or more.
+        The number of subsamples, at least 2.
     random_state : int, RandomState or None, default=None
-        The seed. The same seed gives the same numbers, seconds apart, whatever `n_jobs` is.
+        The seed. Pass an int for reproducible results (except for the seconds), with any `n_jobs`.
     n_jobs : int or None, default=None
         The number of refits that run in parallel, each in its own process; -1 for all cores.
     max_rows : int, default=10_000
-        Of more rows a random sample of this size is compared. One-class SVM, whose cost grows with
-        the square, is fitted on 10,000 of them at the most.
+        If there are more rows, a random sample of this size is compared. One-class SVM is fitted on
+        at most 10,000 rows, because its time grows with their square.
     progress : bool or callable, default=False
-        True shows a bar on stderr; a callable is called as ``progress(done, total, words)`` before
-        each step.
+        True shows a progress bar on stderr. A function is called as ``progress(done, total,
+        words)``.
 
     Returns
     -------
     Comparison
-        A method that fails has the reason in its row, and the others go on.
+        The result. If a method fails, the comparison continues, and the result has the reason.
 
     See Also
     --------
@@ -255,7 +255,7 @@ def compare_methods(
     rate = _NOMINAL_RATE if isinstance(given, str) and given == "auto" else given
     if not is_share(rate):
         raise ValueError(
-            f"contamination must be 'auto' or a share above 0 and at most 0.5; got {given!r}."
+            f"contamination must be 'auto' or a fraction above 0 and at most 0.5; got {given!r}."
         )
     rate = float(rate)
     given = n_clusters

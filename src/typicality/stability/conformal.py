@@ -28,77 +28,78 @@ def cross_conformal_p_values(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Doubles:
-    r"""How probable it is that a row of the source of X is as untypical as each new row.
+    r"""Cross-conformal p-values of new rows, for any outlier detector.
 
-    The n reference rows X are split at random in K folds, as equal as can be. A copy of the
-    detector is fitted without each fold; :math:`S_{-k}` are its scores. With :math:`k(i)` the fold
-    of row i,
+    The p-value of a new row is the probability that a row from the source of X is as untypical as
+    this row. The n reference rows X are split at random into K folds of nearly equal size. For each
+    fold k, a copy of the detector is fitted on the other folds; its scores are :math:`S_{-k}`. Let
+    :math:`k(i)` be the fold of row i. Then
 
     .. math:: p(x) = \frac{1 + \#\{i : S_{-k(i)}(x_i) \le S_{-k(i)}(x)\}}{n + 1}
 
-    counts the reference rows that are no more typical than x by a detector that knows neither. That
-    is the cross-conformal p-value of :cite:`vovk2015`; with ``n_splits=len(X)``, that of the
-    jackknife+ of :cite:`barber2021`. :func:`typicality.metrics.select_discoveries` takes p-values
-    to outliers at a rate of false discoveries.
+    So a reference row and x are compared by a detector that was fitted without both. This is the
+    cross-conformal p-value of :cite:`vovk2015`; with ``n_splits=len(X)``, it is that of the
+    jackknife+ of :cite:`barber2021`. :func:`typicality.metrics.select_discoveries` selects outliers
+    from p-values at a false discovery rate.
 
     **What is proven.** For a new row that is exchangeable with the reference rows, and any
     detector,
 
     .. math:: P(p \le t) \le 2 \, \frac{t (n + 1) + K - 1}{n + K},
 
-    which is less than :math:`2 t + 2 K / n`. The fraction, with p in place of t, is a weighted mean
-    of the p-values of K split conformal detectors, and twice a mean of p-values is a p-value
-    (:cite:`vovk2020`). With ``n_splits=len(X)``, for a detector that does not depend on the order
-    of rows, :math:`P(p \le t) \le 2 t` (:cite:`barber2021`, theorem 1; its proof holds for any
-    scores), and ``method="by"`` keeps the rate of false discoveries at most at twice its `fdr`. For
-    "bh" there is no proof. All of this holds on average over sets of reference rows.
+    which is less than :math:`2 t + 2 K / n`. This holds because twice a weighted mean of the
+    p-values of K split conformal detectors is a p-value (:cite:`vovk2020`). With
+    ``n_splits=len(X)``, and a detector that does not depend on the order of rows, :math:`P(p \le t)
+    \le 2 t` (:cite:`barber2021`, theorem 1). Then the false discovery rate of ``method="by"`` is at
+    most twice its `fdr`. For "bh", there is no proof. All these statements are about the average
+    over sets of reference rows.
 
-    **What was measured.** With ten folds of 60 or 200 rows from three sources, the share of
-    p-values of at most .05 is .042 to .057 for a one-class SVM, local outlier factor and kernel
-    density, and .027 to .048 for a Gaussian mixture; of at most .1, it is .064 to .107. "bh" at .1
-    gives .03 to .08 false discoveries. Detectors that change much from fold to fold have fewer
-    small p-values.
+    **What was measured.** With ten folds of 60 or 200 rows from three sources, the fraction of
+    p-values up to .05 is .042 to .057 for a one-class SVM, local outlier factor and kernel density,
+    and .027 to .048 for a Gaussian mixture. The fraction up to .1 is .064 to .107. "bh" with
+    ``fdr=0.1`` has a false discovery rate of .03 to .08. Detectors that differ much between folds
+    have fewer small p-values.
 
     Outliers in X make p-values larger. A new row that is also in X gets a p-value that is too
     large. For a proof without the factor 2, use ``OneClusterPCM(calibration="split")``.
 
-    Costs `n_splits` fits, and the scores of X_new by each of the fitted detectors. Results do not
-    depend on `n_jobs`.
+    Costs `n_splits` fits, and the scores of X_new by each fitted detector.
 
     Parameters
     ----------
     detector : estimator
-        Any detector with `fit` and with `score_samples` or `decision_function`, larger for rows
-        that are more normal: of typicality, of scikit-learn (LocalOutlierFactor with
-        ``novelty=True``), a density (KernelDensity), or a Pipeline that ends in one.
+        A detector with `fit`, and with `score_samples` or `decision_function` (larger for more
+        typical rows). Examples are detectors of typicality and scikit-learn (LocalOutlierFactor
+        with ``novelty=True``), densities (KernelDensity), and pipelines that end in one.
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-        The reference rows, without outliers; for detectors of square matrices
-        (``kernel="precomputed"``) that matrix.
+        The reference rows, without outliers. With ``kernel="precomputed"``, the square matrix.
     X_new : array-like, sparse matrix or dataframe of shape (n_new, n_features)
-        The new rows; for detectors of square matrices, their values against X.
+        The new rows. With ``kernel="precomputed"``, their kernel values with the rows of X.
     n_splits : int, default=10
         The number of folds K, from 2 to the number of reference rows.
     score : str or callable, optional
-        As in :func:`outlier_stability`. Detectors for which larger is less normal need
-        ``score=lambda model, rows: -model.decision_function(rows)``.
+        As in :func:`outlier_stability`. If larger scores are less typical, use ``score=lambda
+        model, rows: -model.decision_function(rows)``.
     random_state : int, RandomState or None, default=None
-        Seed of the folds, and of detectors whose own `random_state` is None.
+        The seed of the folds, and of estimators whose own `random_state` is None. Pass an int for
+        reproducible results.
     n_jobs : int or None, default=None
-        How many folds run side by side; any joblib backend will do.
+        The number of folds that run in parallel, with any joblib backend. -1 uses all cores.
+        Results do not depend on it.
 
     Returns
     -------
     p_values : array of shape (n_new,)
-        In (0, 1]; none is below 1 / (n + 1). Scores that differ by rounding alone are equal.
+        Values between 1 / (n + 1) and 1. Scores that differ only by rounding are treated as equal.
 
     Raises
     ------
     RepetitionError
-        A fold failed: the message says which, and on which rows.
+        A fit failed. The message names the fold and its rows.
 
     See Also
     --------
-    typicality.OneClusterPCM.p_values : p-values of one-cluster PCM, by one fit.
+    typicality.OneClusterPCM.p_values : p-values of one-cluster PCM, with a single fit.
 
     Examples
     --------
@@ -133,8 +134,7 @@ def cross_conformal_p_values(
         attempts = list(running)
     resample.warn_once([each.warnings for each in attempts], n_splits, among="folds")
     counts: Any = sum(each.value for each in attempts)
-    p_values: Doubles = (1 + counts) / (n_rows + 1)
-    return p_values
+    return np.asarray((1 + counts) / (n_rows + 1))
 
 
 def _count(

@@ -233,32 +233,31 @@ class _MethodResult:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClustererResult(_MethodResult):
-    """What a clusterer made of the rows.
+    """The result of a clusterer in a comparison.
 
     Parameters
     ----------
     name : str
         The method.
     estimator : str
-        The estimator that was fitted, as Python writes it.
+        The fitted estimator, as text.
     labels : array of shape (n,) or None
-        The cluster of each row that was compared, -1 for rows that belong nowhere; None where the
-        method failed.
+        The cluster of each compared row, -1 for unassigned rows; None if the method failed.
     number_from : {"found", "given", "silhouette", "BIC"}
-        Where the number of clusters comes from: the method found it, it was given, or it is the one
-        with the best silhouette or the smallest BIC.
+        Where the number of clusters comes from: found by the method, given by the user, or chosen
+        by the silhouette or the BIC.
     seconds : float
-        The time of a fit, the number of clusters known.
+        The time of a fit, without the choice of the number of clusters.
     seconds_choosing : float
-        The time it took to choose the number.
+        The time to choose the number of clusters.
     reproducibility : Repeats
-        The adjusted Rand index of every two refits on the rows they share.
+        The adjusted Rand index of all pairs of refits, on the rows that they share.
     refit_n_clusters : tuple of int
         The number of clusters in each refit.
     warnings : tuple of str
-        What the method warned about.
+        The warnings of the method.
     failure : str or None
-        Why it failed.
+        Why the method failed.
     """
 
     labels: NDArray[np.int64] | None
@@ -268,21 +267,21 @@ class ClustererResult(_MethodResult):
 
     @property
     def n_clusters(self) -> int | None:
-        """The number of clusters; rows of -1 are none."""
+        """The number of clusters, without the label -1."""
         return None if self.labels is None else count_clusters(self.labels)
 
     @property
     def left_out(self) -> float | None:
-        """The share of rows that belong nowhere."""
+        """The fraction of unassigned rows."""
         return None if self.labels is None else float(np.mean(self.labels < 0))
 
     @property
     def may_find_one(self) -> bool:
-        """Whether the method could have said that there is only one cluster."""
+        """Whether the method can find a single cluster."""
         return self.number_from in ("found", "BIC")
 
     def to_dict(self) -> dict[str, Any]:
-        """All but the labels, ready for JSON."""
+        """Everything except the labels, as a dictionary for JSON."""
         return as_json(
             kind="clusterer",
             method=self.name,
@@ -302,33 +301,34 @@ class ClustererResult(_MethodResult):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DetectorResult(_MethodResult):
-    """What a detector of outliers made of the rows.
+    """The result of an outlier detector in a comparison.
 
     Parameters
     ----------
     name : str
         The method.
     estimator : str
-        The estimator that was fitted, as Python writes it.
+        The fitted estimator, as text.
     scores : array of shape (n,) or None
-        The decision on each row that was compared, a score minus its threshold: larger is more
-        typical, negative is an outlier. None where the method failed.
+        The score of each compared row minus the threshold: larger is more typical, and negative is
+        an outlier. None if the method failed.
     flagged : array of shape (n,) of bool or None
         Whether the row is an outlier.
     rate : float or None
-        The nominal rate it was told; None for estimators of the user, which keep their own.
+        The nominal fraction of outliers; None for estimators of the user, which keep their
+        parameters.
     n_fitted : int
-        The number of rows it was fitted on.
+        The number of rows of the fit.
     held_out : Repeats
-        The share flagged of the rows that a refit had not seen, for each refit.
+        For each refit, the fraction of unseen rows that it flags.
     seconds : float
         The time to fit and to flag all rows.
     reproducibility : Repeats
-        The Jaccard index of the rows flagged by every two refits, among the rows they share.
+        The Jaccard index of the flagged rows of all pairs of refits, on the rows that they share.
     warnings : tuple of str
-        What the method warned about.
+        The warnings of the method.
     failure : str or None
-        Why it failed.
+        Why the method failed.
     """
 
     scores: Doubles | None
@@ -339,11 +339,11 @@ class DetectorResult(_MethodResult):
 
     @property
     def flagged_share(self) -> float | None:
-        """The share of the rows that is flagged."""
+        """The fraction of rows that are flagged."""
         return None if self.flagged is None else float(np.mean(self.flagged))
 
     def to_dict(self) -> dict[str, Any]:
-        """All but scores and flags, ready for JSON."""
+        """Everything except scores and flags, as a dictionary for JSON."""
         return as_json(
             kind="detector",
             method=self.name,

@@ -18,50 +18,50 @@ _SIMILARITIES = ("precomputed", "precomputed_nearest_neighbors")
 
 
 class PredictByNearest(ClusterMixin, MetaEstimatorMixin, BaseEstimator):
-    """Any clusterer, with a `predict` by the nearest training rows.
+    """Add `predict` to any clusterer, by the labels of the nearest training rows.
 
-    For clusterers that label the rows they are fitted on and no others: ``HDBSCAN``, ``DBSCAN``,
-    ``AgglomerativeClustering``, ``SpectralClustering`` and so on. With it they can be used where
-    new rows are to be labelled, as in :func:`clustering_stability`.
+    Some clusterers, such as ``HDBSCAN``, ``DBSCAN`` or ``AgglomerativeClustering``, label only the
+    training rows. With this wrapper, they can label new rows, as :func:`clustering_stability`
+    requires.
 
-    A new row takes the label that most of its `n_neighbors` nearest training rows have; where as
-    many have another, the smaller label. However far it is from all of them, it takes one.
+    A new row gets the most frequent label of its `n_neighbors` nearest training rows, however far
+    they are. In a tie, it gets the smaller label.
 
-    *Rows that belong nowhere* (-1) count as any others by default: a new row among them belongs
-    nowhere too. With ``assign="all"`` they are passed over, so that every new row gets a cluster,
-    and so do the training rows that belonged nowhere.
+    By default, -1 is a label like any other: a new row among unassigned rows gets -1, too. With
+    ``assign="all"``, unassigned training rows are not used as neighbours, so every row gets a
+    cluster.
 
-    Distances are those of the features as they are given. Where the clusterer needs scaled
-    features, put the scaler before the wrapper:
-    ``make_pipeline(StandardScaler(), PredictByNearest(HDBSCAN()))``.
+    Distances use the features as they are given. If the clusterer needs scaled features, put the
+    scaler before the wrapper: ``make_pipeline(StandardScaler(), PredictByNearest(HDBSCAN()))``.
 
     Parameters
     ----------
     clusterer : estimator
-        It needs `fit`, and `labels_` afterwards. It is cloned.
+        A clusterer with `fit` and `labels_`. It is cloned.
     n_neighbors : int, default=1
-        How many training rows vote; all of them where there are fewer. With 1, a training row gets
-        its own label again, unless an equal row has another.
+        The number of training rows that vote. With 1, a training row keeps its own label, unless an
+        equal row has another label.
     assign : {"core", "all"}, default="core"
-        Whether rows that belong nowhere keep -1, or are filled in.
+        With "core", unassigned rows keep the label -1. With "all", they get the label of their
+        neighbours.
     metric : str or callable, default="minkowski"
-        The distance, as :class:`sklearn.neighbors.KNeighborsClassifier` takes it: Euclidean by
-        default. "precomputed" where X is a square matrix of distances.
+        The distance, as in :class:`sklearn.neighbors.KNeighborsClassifier`; by default Euclidean.
+        Use "precomputed" if X is a square matrix of distances.
     n_jobs : int or None, default=None
-        How many searches for neighbours run side by side.
+        The number of parallel jobs of the neighbour search.
 
     Attributes
     ----------
     clusterer_ : estimator
         The fitted clusterer.
     labels_ : array of int of shape (n_samples,)
-        Its labels, filled in with ``assign="all"``.
+        The labels of the training rows; with ``assign="all"``, without -1.
     neighbors_ : KNeighborsClassifier
-        What predicts.
+        The fitted classifier that predicts.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
-        Their names, where X has them.
+        The names of the features, if X has names.
 
     Examples
     --------
@@ -137,12 +137,12 @@ class PredictByNearest(ClusterMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> Labels:
-        """The labels of rows, old or new.
+        """The labels of new rows or training rows.
 
         Parameters
         ----------
         X : array-like or dataframe of shape (n_samples, n_features)
-            The rows; with ``metric="precomputed"`` their distances to the training rows.
+            The rows. With ``metric="precomputed"``, their distances to the training rows.
 
         Returns
         -------
@@ -152,8 +152,7 @@ class PredictByNearest(ClusterMixin, MetaEstimatorMixin, BaseEstimator):
         return self._vote(validate_data(self, X, accept_sparse="csr", reset=False))
 
     def _vote(self, rows: Any) -> Labels:
-        labels: Labels = self.neighbors_.predict(self._among_voters(rows))
-        return labels
+        return np.asarray(self.neighbors_.predict(self._among_voters(rows)))
 
     def _among_voters(self, rows: Any) -> Any:
         """Of a matrix of distances, those to the rows that vote."""

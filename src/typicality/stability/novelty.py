@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from typicality._arguments import check_same_length
 from typicality._words import counted
 from typicality.metrics import jaccard_score
-from typicality.metrics.flags import check_flags
+from typicality.metrics.labels import check_flags
 from typicality.stability import resample
 from typicality.stability.outliers import Score, check_detector, check_rates, scores_of
 from typicality.stability.results import RepeatedScores, words_of
@@ -22,14 +22,14 @@ from typicality.stability.results import RepeatedScores, words_of
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoveltyAccuracy(RepeatedScores):
-    """How well outliers are told that were not trained on; see :func:`novelty_accuracy`.
+    """The accuracy of outlier detection; the result of :func:`novelty_accuracy`.
 
     Parameters
     ----------
     estimator : str
-        The detector in words.
+        The detector, as text.
     n_rows : int
-        The number of rows, normal ones and outliers.
+        The number of rows, with outliers.
     scores : array of shape (n_repeats, n_sizes)
         The Jaccard indices, from 0 to 1.
     sizes : tuple of int
@@ -37,7 +37,7 @@ class NoveltyAccuracy(RepeatedScores):
     n_outliers : int
         The number of outliers among the rows.
     rejection : str
-        How rows were rejected, in words.
+        How rows were rejected, as text.
     """
 
     setting_name: ClassVar[str] = "training rows"
@@ -74,55 +74,57 @@ def novelty_accuracy(
     n_jobs: int | None = None,
     progress: bool | resample.Progress = False,
 ) -> NoveltyAccuracy:
-    """How well a detector that was trained on normal rows tells outliers from other normal rows.
+    """The accuracy of an outlier detector that is trained on normal rows only.
 
-    In each repetition some of the normal rows are drawn, the detector is fitted on them, and judges
-    all other rows, normal ones and outliers. The accuracy is the Jaccard index of the rows it
-    rejects and the true outliers, 1 at best.
+    In each repetition, the detector is fitted on a random sample of the normal rows. Then it
+    accepts or rejects all other rows. The accuracy is the Jaccard index of the rejected rows and
+    the true outliers; 1 is perfect.
 
-    Rejected are rows that score no higher than a threshold, the quantile of the scores of the
-    training rows at a rate (between two of them by linear interpolation): one that is given, or
-    that of another detector. With neither, the detector decides itself, by `predict`.
+    With `rate`, a row is rejected if its score is at most a threshold. The threshold is the
+    quantile of the training scores at this rate, with linear interpolation. With `matched_to`, the
+    rate of another detector is used. Without both, the detector decides by its own `predict`.
 
-    The same `random_state` gives the same training rows for every detector, and those of a larger
-    size contain those of a smaller one. Results do not depend on `n_jobs`.
+    The same `random_state` gives the same training rows for every detector. A larger training
+    sample contains the smaller ones.
 
-    Implements :cite:`filippone2010`, section V-B, the accuracy of figure 5. There rows are rejected
-    by 1-PCM at the rate of a one-class SVM (`matched_to`), with training scores in which a row has
-    a part itself: ``score="predict_typicality"`` of :class:`~typicality.OneClusterPCM`, whose
-    `score_samples` leaves it out.
+    Implements :cite:`filippone2010`, section V-B, the accuracy of figure 5. To repeat this figure,
+    use :class:`~typicality.OneClusterPCM` with ``score="predict_typicality"``, and a one-class SVM
+    as `matched_to`.
 
     Parameters
     ----------
     detector : estimator
-        Any detector with `fit` and with `score_samples` or `decision_function`; with `predict`
-        where that decides.
+        A detector with `fit`, and with `score_samples` or `decision_function`; without `rate` and
+        `matched_to`, also with `predict`.
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-        The rows, normal ones and outliers.
+        The rows, normal rows and outliers.
     is_outlier : array-like of shape (n_samples,)
-        The truth: True for an outlier; or +1 and -1, -1 for an outlier.
+        The truth: True for outliers, or -1 for outliers and +1 for normal rows.
     sizes : int or sequence of int
         The numbers of training rows.
     rate : float, optional
-        The share of training rows that score no higher than the threshold.
+        The fraction of training rows with a score of at most the threshold.
     matched_to : estimator, optional
-        A detector whose rate is taken: it is fitted on the same training rows, and the rate is the
-        share of them that its `predict` flags.
+        A detector that is fitted on the same training rows. The rate is the fraction of these rows
+        that its `predict` flags.
     score : str or callable, optional
         As in :func:`outlier_stability`.
     n_repeats : int, default=100
         The number of draws.
     random_state : int, RandomState or None, default=None
-        Seed of the draws, and of detectors whose own `random_state` is None.
+        The seed of the draws, and of estimators whose own `random_state` is None. Pass an int for
+        reproducible results.
     n_jobs : int or None, default=None
-        How many repetitions run side by side; any joblib backend will do.
+        The number of repetitions that run in parallel, with any joblib backend. -1 uses all cores.
+        Results do not depend on it.
     progress : bool or callable, default=False
-        True shows a bar on stderr; a callable is called as ``progress(done, total, words)``.
+        True shows a progress bar on stderr. A function is called as ``progress(done, total,
+        words)``.
 
     Returns
     -------
     NoveltyAccuracy
-        With `scores`, `mean`, `quartiles`, `standard_error`, `plot`, `to_pandas`.
+        The result, with `scores`, `mean`, `quartiles`, `standard_error`, `plot` and `to_pandas`.
 
     Examples
     --------

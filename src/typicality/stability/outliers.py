@@ -32,13 +32,13 @@ class OutlierStability(RepeatedScores):
     Parameters
     ----------
     estimator : str
-        The detector in words.
+        The detector, as text.
     n_rows : int
         The number of rows that were split.
     scores : array of shape (n_repeats, n_rates)
         The Jaccard indices, from 0 to 1.
     rates : tuple of float
-        The shares of rows rejected.
+        The fractions of rejected rows.
     transfer : str
         How outliers were transferred from one half to the other.
     """
@@ -71,60 +71,64 @@ def outlier_stability(
     n_jobs: int | None = None,
     progress: bool | resample.Progress = False,
 ) -> OutlierStability:
-    r"""How much the outliers that a detector finds depend on the rows it was fitted on.
+    r"""How stable outliers are between random halves of the rows.
 
-    The rows are split at random in two halves :math:`X_1` and :math:`X_2`, and a copy of the
-    detector is fitted on each. Two sets of outliers of the second half are compared: :math:`z_2`,
-    the m rows that the detector of :math:`X_2` ranks lowest, m being the rate times the number of
-    its rows, rounded, and at least 1; and :math:`\phi(X_2)`, what the detector of :math:`X_1` says
-    of the same rows, which it has not seen. Their agreement is the Jaccard index, 1 at best. That
-    is repeated with fresh splits.
+    The rows are split into two random halves :math:`X_1` and :math:`X_2`, and a copy of the
+    detector is fitted on each. Then two sets of outliers in :math:`X_2` are compared. The first set
+    are the m rows with the lowest scores by the detector of :math:`X_2`, where m is the rate times
+    the number of rows in :math:`X_2`, at least 1. The second set are the rows of :math:`X_2` that
+    the detector of :math:`X_1` rejects. The agreement of the two sets is their Jaccard index; 1 is
+    perfect. This is repeated with new splits.
 
-    Outliers are taken by rank, never by `predict` of the detector: so all detectors reject as many
-    rows, and none is judged by a threshold that solver noise decides (as that of the one-class SVM
-    is, on which its margin support vectors lie). Ties in rank are broken at random.
+    Outliers are the rows with the lowest scores; `predict` of the detector is not used. So all
+    detectors reject the same number of rows. Ties are broken at random.
 
-    The same `random_state` gives the same splits for every detector and setting, so scores of two
-    results can be subtracted repetition by repetition. Results do not depend on `n_jobs`.
+    The same `random_state` gives the same splits for every detector and setting. So the scores of
+    two results can be subtracted, repetition by repetition.
 
-    It costs two fits a repetition for all rates together; with `rate_parameter`, for each.
+    A repetition costs two fits for all rates together; with `rate_parameter`, two fits per rate.
 
-    Implements :cite:`filippone2010`, table II. Differs from the paper: rejects as many rows as the
-    rate says, instead of as many as a one-class SVM; ``transfer="rank"`` is ours.
+    Implements :cite:`filippone2010`, table II. Differs from the paper: the rate determines the
+    number of rejected rows, not a one-class SVM. ``transfer="rank"`` is original to typicality.
 
     Parameters
     ----------
     detector : estimator
-        Any detector with `fit` and with `score_samples` or `decision_function`, larger for rows
-        that are more normal: of typicality, of scikit-learn (LocalOutlierFactor with
-        ``novelty=True``), a density (KernelDensity), or a Pipeline that ends in one.
+        A detector with `fit`, and with `score_samples` or `decision_function` (larger for more
+        typical rows). Examples are detectors of typicality and scikit-learn (LocalOutlierFactor
+        with ``novelty=True``), densities (KernelDensity), and pipelines that end in one.
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-        The rows; for detectors of square matrices (``kernel="precomputed"``) that matrix.
+        The rows. With ``kernel="precomputed"``, the square matrix.
     rates : float or sequence of float, default=(0.01, 0.05, 0.1)
-        The shares of rows to reject, above 0 and at most 0.5.
+        The fractions of rows to reject, above 0 and at most 0.5.
     rate_parameter : str, optional
-        The parameter of the detector to set to each rate, e.g. "nu" of
-        :class:`sklearn.svm.OneClassSVM`, where its scores depend on it.
+        A parameter of the detector that is set to each rate, for example "nu" of
+        :class:`sklearn.svm.OneClassSVM`. Use it if the scores depend on this parameter.
     transfer : {"threshold", "rank"}, default="threshold"
-        What the detector of :math:`X_1` rejects: "threshold", as in the paper, the rows that score
-        no higher than its own m-th lowest row; "rank", its m lowest rows of :math:`X_2`. The
-        latter leaves out how uncertain a threshold is, which for few rejected rows is most of it.
+        Which rows of :math:`X_2` the detector of :math:`X_1` rejects. "threshold", as in the paper:
+        the rows with a score of at most the m-th lowest score in :math:`X_1`. "rank": the m rows of
+        :math:`X_2` with the lowest scores. "rank" does not include the uncertainty of the
+        threshold, which is large if few rows are rejected.
     score : str or callable, optional
         The name of the method that scores rows, or a function of the fitted detector and rows;
-        larger is more normal. `score_samples`, else `decision_function`, when left out.
+        larger is more typical. By default `score_samples`, or `decision_function` if the detector
+        has no `score_samples`.
     n_repeats : int, default=100
         The number of splits.
     random_state : int, RandomState or None, default=None
-        Seed of the splits, and of detectors whose own `random_state` is None.
+        The seed of the splits, and of estimators whose own `random_state` is None. Pass an int for
+        reproducible results.
     n_jobs : int or None, default=None
-        How many repetitions run side by side; any joblib backend will do.
+        The number of repetitions that run in parallel, with any joblib backend. -1 uses all cores.
+        Results do not depend on it.
     progress : bool or callable, default=False
-        True shows a bar on stderr; a callable is called as ``progress(done, total, words)``.
+        True shows a progress bar on stderr. A function is called as ``progress(done, total,
+        words)``.
 
     Returns
     -------
     OutlierStability
-        With `scores`, `mean`, `quartiles`, `standard_error`, `plot`, `to_pandas`.
+        The result, with `scores`, `mean`, `quartiles`, `standard_error`, `plot` and `to_pandas`.
 
     Examples
     --------
@@ -260,11 +264,13 @@ def check_rates(rates: Any, name: str = "rates") -> tuple[float, ...]:
     for rate in given:
         if not is_share(rate):
             raise ValueError(
-                f"{name}: every share of rows to reject must be above 0 and at most 0.5; got "
+                f"{name}: every fraction of rows to reject must be above 0 and at most 0.5; got "
                 f"{rate!r}."
             )
     if not given:
-        raise ValueError(f"{name} is empty. Pass at least one share of rows to reject, e.g. 0.05.")
+        raise ValueError(
+            f"{name} is empty. Pass at least one fraction of rows to reject, e.g. 0.05."
+        )
     return tuple(map(float, given))
 
 

@@ -45,20 +45,20 @@ _NOT_BETTER = (
 
 
 class Setting(NamedTuple):
-    """A bandwidth and a rate, and how stable the rows flagged were with them.
+    """A bandwidth and a rate, with the stability of the flagged rows.
 
     Parameters
     ----------
     sigma : float
         The bandwidth.
     rate : float
-        The share of rows flagged.
+        The fraction of flagged rows.
     n_flagged : int
-        How many rows of a half that is.
+        The number of flagged rows in a half.
     stability : float
         The mean Jaccard index over the repetitions.
     standard_error : float
-        Of that mean.
+        The standard error of `stability`.
     """
 
     sigma: float
@@ -70,21 +70,21 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What to do about bandwidth and rate, and why.
+    """The recommended bandwidth and rate, and why.
 
     Parameters
     ----------
     chosen : Setting
-        The setting to take.
+        The recommended setting.
     default : Setting
-        The one that is taken where nothing is said.
+        The default setting.
     best : Setting
-        The most stable of all.
+        The most stable setting.
     settings : tuple of Setting
-        All that were tried, by bandwidth and rate.
+        All settings, by bandwidth and rate.
     gain : tuple of float
-        By how much the chosen one is more stable than the default on the same halves, and the
-        standard error of that.
+        The difference in stability between the chosen setting and the default, and its standard
+        error.
     """
 
     chosen: Setting
@@ -95,18 +95,18 @@ class Recommendation:
 
     @property
     def keeps_default(self) -> bool:
-        """Whether nothing is to be gained by leaving the default."""
+        """Whether the recommended setting is the default."""
         return self.chosen == self.default
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What to take, what is more stable, what the figure means, and what it does not mean."""
+        """The recommendation, its reasons and its limits, as sentences."""
         caveat = _WIDER if self.chosen.sigma > self.default.sigma else _NOT_BETTER
         return (_advice(self), _place_among_all(self), _meaning(self), caveat)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What makes figures doubtful."""
+        """Warnings about the measurements."""
         few = {s.rate: s.n_flagged for s in self.settings if s.n_flagged < FEWEST_FLAGGED}
         if not few:
             return ()
@@ -129,21 +129,19 @@ def recommend(
     default_sigma: float,
     default_rate: float = 0.05,
 ) -> Recommendation:
-    """A recommendation from the stability of outlier detection over bandwidths and rates.
+    """Recommend a bandwidth and a rate from the stability of outlier detection.
 
-    Two settings are equal within noise where their means differ by less than 0.05, or by no more
-    than chance explains: Student's distribution of the difference, at a level that is shared out
-    among all settings that could be chosen (Bonferroni), since the best of many is better than the
-    default by luck more often than one of them is. That is about three standard errors of the
-    difference with twenty repetitions, and more with fewer. Repetition k splits the rows alike for
-    all settings, so the difference is taken within repetitions. The default is kept where it is
-    equal to the best; else, of those that are equal to the best and better than the default, the
-    nearest to it is chosen.
+    Two settings are equal within noise if their means differ by less than 0.05, or by no more than
+    chance explains. Chance is measured by Student's distribution of the difference, with a
+    Bonferroni correction for the number of settings. With twenty repetitions, this is about three
+    standard errors of the difference. Repetition k has the same split for all settings, so the
+    difference is taken within repetitions. If the default is equal to the best setting, it is kept.
+    Otherwise, of the settings that are equal to the best and better than the default, the one
+    nearest to the default is chosen.
 
-    The rate says how many rows somebody is willing to look at, and larger ones are more stable for
-    no merit of theirs: one larger than the default is never chosen. A smaller one is, where it is
-    more stable even so. Settings that flag fewer than five rows of a half are never chosen instead
-    of the default: single rows decide their figures.
+    A rate above the default is never chosen, because larger rates are usually more stable. Settings
+    that flag fewer than five rows of a half are never chosen instead of the default, because single
+    rows decide their stability.
 
     Original to typicality.
 
@@ -152,15 +150,15 @@ def recommend(
     sigmas : sequence of float
         The bandwidths.
     rates : sequence of float
-        The shares of rows flagged.
+        The fractions of flagged rows.
     scores : array-like of shape (n_sigmas, n_repeats, n_rates)
-        The Jaccard indices, of two repetitions or more.
+        The Jaccard indices, of at least two repetitions.
     n_flagged : sequence of int
-        How many rows of a half are flagged at each rate.
+        The number of flagged rows of a half at each rate.
     default_sigma : float
-        The bandwidth where nothing is said, one of `sigmas`.
+        The default bandwidth, one of `sigmas`.
     default_rate : float, default=0.05
-        The rate where nothing is said; the nearest of `rates` stands for it.
+        The default rate; the nearest of `rates` is used.
 
     Returns
     -------
@@ -237,9 +235,9 @@ def _place_among_all(found: Recommendation) -> str:
         return "No setting that was tried is more stable."
     but = "which is not more than noise"
     if best.rate > chosen.rate:
-        but = "but larger rates are more stable by themselves"
+        but = "but larger rates are usually more stable"
     elif best.n_flagged < FEWEST_FLAGGED:
-        but = "but too few rows are flagged to decide by that"
+        but = "but too few rows are flagged for a decision"
     return (
         f"The most stable setting is sigma {best.sigma:.4g} at a rate of {best.rate:g} "
         f"({_figure(best.stability, best.standard_error)}), {but}."

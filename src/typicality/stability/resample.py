@@ -62,7 +62,7 @@ def draw_rows(n_rows: int, size: int | None, random_state: Any) -> Places:
 def draw_subsamples(
     n_rows: int, n_repeats: int, *, share: float = 0.8, random_state: Any = None
 ) -> tuple[Places, ...]:
-    """Row numbers of random subsamples, without replacement, each in rising order.
+    """Row numbers of random subsamples, drawn without replacement, in increasing order.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def draw_subsamples(
     n_repeats : int
         The number of subsamples.
     share : float, default=0.8
-        The share of the rows in each.
+        The fraction of the rows in each subsample.
     random_state : int or RandomState, optional
         The seed.
 

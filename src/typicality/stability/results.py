@@ -18,16 +18,16 @@ def words_of(estimator: Any) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RepeatedScores(ABC):
-    """A score of several settings, each measured many times; base of the results of this package.
+    """Repeated scores for several settings; the base class of stability results.
 
     Parameters
     ----------
     estimator : str
-        The estimator in words.
+        The estimator, as text.
     n_rows : int
         The number of rows.
     scores : array of shape (n_repeats, n_settings)
-        A row for each repetition, a column for each setting.
+        One row per repetition, one column per setting.
     """
 
     setting_name: ClassVar[str]
@@ -41,11 +41,11 @@ class RepeatedScores(ABC):
     @property
     @abstractmethod
     def settings(self) -> tuple[Any, ...]:
-        """What the columns of `scores` stand for."""
+        """The settings, one per column of `scores`."""
 
     @property
     def title(self) -> str:
-        """What was done, in a line."""
+        """A title of the result."""
         splits, rows = counted(self.n_repeats, "split"), counted(self.n_rows, "row")
         return f"Stability of {self.estimator}: {splits} of {rows} in halves"
 
@@ -61,21 +61,21 @@ class RepeatedScores(ABC):
 
     @property
     def quartiles(self) -> Doubles:
-        """The lower quartile, the median and the upper quartile of each, of shape (3, n)."""
+        """The quartiles and the median of each setting: lower, median, upper; of shape (3, n)."""
         return np.percentile(self._known, (25, 50, 75), axis=0)
 
     @property
     def deviation(self) -> Doubles:
-        """The standard deviation of each setting over the repetitions; NaN where there is one."""
+        """The standard deviation over the repetitions, per setting; NaN for one repetition."""
         known = self._known
         return known.std(axis=0, ddof=1) if len(known) > 1 else np.full(known.shape[1], np.nan)
 
     @property
     def standard_error(self) -> Doubles:
-        """How far the mean of each may be off by chance: deviation over the root of n_repeats.
+        """The standard error of each mean: deviation divided by the square root of n_repeats.
 
-        Of the choice of halves or subsets alone: all repetitions share the same rows, and other
-        rows from the same source may give a mean that is farther away.
+        It includes only the random choice of halves or subsets. Other rows from the same source can
+        change the mean more.
         """
         return np.asarray(self.deviation / np.sqrt(len(self._known)))
 
@@ -87,12 +87,12 @@ class RepeatedScores(ABC):
         return known if says_enough else np.full((1, self.scores.shape[1]), np.nan)
 
     def plot(self, *, ax: Any = None) -> Any:
-        """A box of scores for each setting.
+        """Draw a box plot of the scores of each setting.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class RepeatedScores(ABC):
         return StabilityDisplay.from_results({"": self}, ax=ax)
 
     def summary(self) -> dict[str, list[Any]]:
-        """The numbers of each setting, by their names."""
+        """The summary statistics of each setting, by their names."""
         lower, median, upper = self.quartiles.tolist()
         return {
             self.setting_name: list(self.settings),
@@ -115,13 +115,13 @@ class RepeatedScores(ABC):
         }
 
     def to_pandas(self) -> Any:
-        """The summary as a pandas DataFrame, a row for each setting."""
+        """The summary as a pandas DataFrame, one row per setting."""
         import pandas as pd
 
         return pd.DataFrame(self.summary()).set_index(self.setting_name)
 
     def to_dict(self) -> dict[str, Any]:
-        """All there is, the single scores among it, ready for JSON."""
+        """Everything, with the single scores, as a dictionary for JSON."""
         told = {field.name: getattr(self, field.name) for field in fields(self)}
         return as_json(**told, summary=self.summary())
 

@@ -44,86 +44,88 @@ def _if_chosen_has(name: str) -> Any:
 
 
 class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
-    """The most stable setting of a clusterer or of a detector of outliers, fitted on all rows.
+    """Choose parameters of a clusterer or an outlier detector by stability.
 
-    Every setting of the grid is judged by :func:`clustering_stability` or, for detectors, by the
-    mean of :func:`outlier_stability` over the rates, on the same splits. No known classes are
-    needed.
+    The stability of every setting of the grid is measured by :func:`clustering_stability`, or for
+    detectors by the mean of :func:`outlier_stability` over the rates. All settings use the same
+    splits. No known classes are needed.
 
-    *Ties.* Settings count as equally stable where they are behind the best by no more than
-    `tolerance`, or by no more than one standard error of the difference (over the splits, which are
-    the same for all). Of equally stable settings of a clusterer the one with the most clusters is
-    chosen (by the median number that was found, whatever parameter is varied), because blobs that
-    stand apart are as stable when some of them are merged. Among those, and for detectors, it is
-    the one that comes first in the grid: list them in the order you prefer them. A setting that
-    gives a single cluster says nothing, and is never chosen unless all do.
+    *Ties.* A setting is as stable as the best if it is worse by at most `tolerance`, or by at most
+    one standard error of the difference. Among equally stable settings of a clusterer, the one with
+    the largest median number of clusters is chosen, because separate groups can be just as stable
+    if they are merged. If there is still a tie, and for detectors, the first setting in the grid is
+    chosen. So list the values in your order of preference. A setting with a single cluster is
+    chosen only if all settings have a single cluster.
 
-    *What it is good for.* The number of clusters, where they stand apart (docs/benchmarks has the
-    shares). Clusters that touch are often merged, because fewer clusters are then more stable. Use
-    restarts (`n_init`), else a bad start looks like instability.
+    *When to use it.* Use it to choose the number of clusters if the clusters are separate. Clusters
+    that touch are often merged, because fewer clusters are more stable. Use several initialisations
+    (`n_init`); otherwise poor initial values look like instability.
 
-    .. warning:: Stable does not mean right. For detectors wide kernels are more stable, whether or
-        not they find the outliers better: on the sets of docs/benchmarks, `sigma` chosen so was
-        about as good as ``sigma="auto"``, and for noise around clusters far from the best, which
-        was the least stable. Use it to rule out settings that are unstable, not to find the best.
+    .. warning:: Stable does not mean right. For detectors, wide kernels are more stable, but do not
+        always find outliers better. In docs/benchmarks, `sigma` chosen by stability was about as
+        good as ``sigma="auto"``; for noise around clusters it was much worse than the best `sigma`,
+        which was the least stable. Use stability to exclude unstable settings.
 
     Parameters
     ----------
     estimator : estimator
         A clusterer with `fit` and `predict` (see :class:`PredictByNearest`), or a detector with
-        `fit` and `score_samples` or `decision_function`. It is cloned.
+        `fit`, and `score_samples` or `decision_function`. It is cloned.
     param_grid : dict of str to sequence, or list of such dicts
-        The values to try for each parameter, as for
-        :class:`sklearn.model_selection.GridSearchCV`; of several parameters all combinations.
+        The values of each parameter, as for :class:`sklearn.model_selection.GridSearchCV`. All
+        combinations are tried.
     kind : {"auto", "clusters", "outliers"}, default="auto"
-        What the estimator is judged as. "auto" goes by scikit-learn's tags: detectors of outliers
-        as such, all others that have `predict` as clusterers.
+        Whether the estimator is a clusterer or a detector. "auto" uses the tags of scikit-learn:
+        outlier detectors are detectors, and all other estimators with `predict` are clusterers.
     n_repeats : int, default=10
         The number of splits.
     tolerance : float, default=0.03
-        How far a setting may be behind the best to count as equally stable. At 0 only the standard
-        error counts.
+        The largest difference from the best stability at which a setting is still equally stable.
+        With 0, only the standard error is used.
     rates : float or sequence of float, default=(0.01, 0.05, 0.1)
         For detectors, as in :func:`outlier_stability`.
     transfer : {"threshold", "rank"}, default="threshold"
         For detectors, as in :func:`outlier_stability`.
     refit : bool, default=True
-        Whether the chosen setting is fitted on all rows.
+        Whether to fit the chosen setting on all rows.
     random_state : int, RandomState or None, default=None
-        Seed of the splits, and of estimators whose own `random_state` is None.
+        The seed of the splits, and of estimators whose own `random_state` is None. Pass an int for
+        reproducible results.
     n_jobs : int or None, default=None
-        How many repetitions run side by side. Results do not depend on it.
+        The number of repetitions that run in parallel, with any joblib backend. -1 uses all cores.
+        Results do not depend on it.
     progress : bool or callable, default=False
-        True shows a bar on stderr; a callable is called as ``progress(done, total, words)``.
+        True shows a progress bar on stderr. A function is called as ``progress(done, total,
+        words)``.
 
     Attributes
     ----------
     best_params_ : dict
-        The setting that was chosen.
+        The chosen setting.
     best_index_ : int
-        Its number in the grid.
+        The index of the chosen setting in the grid.
     best_score_ : float
-        Its mean stability.
+        The mean stability of the chosen setting.
     best_estimator_ : estimator
-        The estimator with this setting, fitted on all rows, with ``refit=True``.
+        The estimator with the chosen setting, fitted on all rows; only with ``refit=True``.
     tied_ : array of int
-        The numbers of the settings that count as equally stable, the chosen one among them.
+        The indices of the settings that are equally stable, with the chosen one.
     cv_results_ : dict of str to array
-        For each setting `params`, `param_*`, `split*_test_score`, `mean_test_score`,
-        `std_test_score`, `rank_test_score` (1 for the largest mean, before ties are looked at) and,
-        for clusterers, `median_n_clusters`.
+        For each setting: `params`, `param_*`, `split*_test_score`, `mean_test_score`,
+        `std_test_score`, `rank_test_score` (1 for the largest mean, without ties) and, for
+        clusterers, `median_n_clusters`.
     results_ : tuple of ClusteringStability or OutlierStability
-        All that was measured, for each setting.
+        The full result of each setting.
     n_splits_ : int
         The number of splits.
     labels_ : array of int of shape (n_samples,)
-        The labels of the training rows, where `best_estimator_` has them.
+        The labels of the training rows, if `best_estimator_` has them.
     offset_ : float
-        The score below which a row is an outlier, where `best_estimator_` has it.
+        The score below which a row is an outlier, if `best_estimator_` has it.
     n_features_in_ : int
-        The number of features, where the estimator tells it.
+        The number of features, if the estimator has this attribute.
     feature_names_in_ : array of str
-        Their names, where X has them.
+        The names of the features, if X has names.
 
     Examples
     --------
@@ -179,7 +181,7 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Judge every setting, and fit the chosen one on all rows.
+        """Measure the stability of every setting, and fit the chosen setting on all rows.
 
         Parameters
         ----------
@@ -236,7 +238,7 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
 
     @_if_chosen_has("predict")
     def predict(self, X: ArrayLike) -> Any:
-        """The clusters of rows; or 1, and -1 for outliers. By the chosen estimator.
+        """Predict with the chosen estimator: clusters, or 1 and -1 for outliers.
 
         Parameters
         ----------
@@ -251,7 +253,7 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
 
     @_if_chosen_has("predict_memberships")
     def predict_memberships(self, X: ArrayLike) -> Any:
-        """The memberships of rows. By the chosen estimator.
+        """The memberships of the rows, by the chosen estimator.
 
         Parameters
         ----------
@@ -266,7 +268,7 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
 
     @_if_chosen_has("predict_proba")
     def predict_proba(self, X: ArrayLike) -> Any:
-        """The probabilities of components, for rows. By the chosen estimator.
+        """The probabilities of mixture components for each row, by the chosen estimator.
 
         Parameters
         ----------
@@ -281,7 +283,7 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
 
     @_if_chosen_has("transform")
     def transform(self, X: ArrayLike) -> Any:
-        """The rows, transformed. By the chosen estimator.
+        """Transform the rows with the chosen estimator.
 
         Parameters
         ----------
@@ -296,7 +298,7 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
 
     @_if_chosen_has("score_samples")
     def score_samples(self, X: ArrayLike) -> Any:
-        """The scores of rows, larger for normal ones. By the chosen estimator.
+        """The scores of the rows, by the chosen estimator; larger is more typical.
 
         Parameters
         ----------
@@ -311,7 +313,7 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
 
     @_if_chosen_has("decision_function")
     def decision_function(self, X: ArrayLike) -> Any:
-        """The decision on rows, negative for outliers. By the chosen estimator.
+        """The decision function of the chosen estimator; negative for outliers.
 
         Parameters
         ----------
@@ -326,7 +328,7 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
 
     @_if_chosen_has("predict")
     def fit_predict(self, X: ArrayLike, y: Any = None) -> Any:
-        """Search, and say what the chosen estimator says of the same rows.
+        """Fit, and predict the same rows with the chosen estimator.
 
         Parameters
         ----------
@@ -343,7 +345,7 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
 
     @_if_chosen_has("transform")
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
-        """Search, and transform the same rows as the chosen estimator does.
+        """Fit, and transform the same rows with the chosen estimator.
 
         Parameters
         ----------
@@ -359,14 +361,14 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
 
     @_if_chosen_has("score")
     def score(self, X: ArrayLike, y: Any = None) -> float:
-        """The score of the chosen estimator on rows. It is not the stability.
+        """The score of the chosen estimator; this is not the stability.
 
         Parameters
         ----------
         X : array-like or dataframe of shape (n_samples, n_features)
             The rows.
         y : array-like, optional
-            Handed on.
+            Passed to the estimator.
 
         Returns
         -------
@@ -382,7 +384,7 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
         if name in _FITTED_ATTRIBUTES and "best_estimator_" in vars(self):
             return getattr(self.best_estimator_, name)
         raise AttributeError(
-            f"{type(self).__name__} has no {name}: call fit, with refit=True, first."
+            f"{type(self).__name__} has no {name}: set refit=True, and call fit first."
         )
 
     def _judge(self, X: Any, candidate: Any, kind: str, *, seed: int, progress: Any) -> Any:
@@ -398,12 +400,12 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
             raise RepetitionError(f"{words_of(candidate)}: {error}") from error
 
     def plot(self, *, ax: Any = None) -> Any:
-        """A box of scores for each setting.
+        """Draw a box plot of the scores of each setting.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            The axes to draw on. By default, a new figure.
 
         Returns
         -------
@@ -436,7 +438,7 @@ def select_by_stability(
     param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
     **options: Any,
 ) -> StabilitySearch:
-    """The most stable setting of an estimator: a fitted :class:`StabilitySearch`.
+    """Choose parameters by stability, and return the fitted :class:`StabilitySearch`.
 
     Parameters
     ----------
@@ -445,14 +447,14 @@ def select_by_stability(
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
         The rows.
     param_grid : dict of str to sequence, or list of such dicts
-        The values to try for each parameter.
+        The values of each parameter.
     **options
-        Further parameters of :class:`StabilitySearch`.
+        Other parameters of :class:`StabilitySearch`.
 
     Returns
     -------
     StabilitySearch
-        With `best_params_`, `best_estimator_`, `predict`.
+        The fitted search, with `best_params_`, `best_estimator_` and `predict`.
 
     Examples
     --------

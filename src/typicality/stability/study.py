@@ -45,28 +45,28 @@ class NamedSigma(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OutlierStudy:
-    """The stability of outlier detection over bandwidths and rates; see :func:`outlier_study`.
+    """The stability of outliers for several bandwidths and rates; see :func:`outlier_study`.
 
-    Printing it gives a table and the recommendation.
+    Print it for a table and the recommendation.
 
     Parameters
     ----------
     n_rows : int
         The number of rows.
     seed : int
-        The seed of the sample and the splits, also where none was given.
+        The seed of the sample and the splits, even if none was given.
     sigmas : tuple of NamedSigma
-        The bandwidths, in rising order, each with the rule it comes from.
+        The bandwidths in increasing order, each with its rule.
     default_sigma : float
-        The one of them that :class:`~typicality.OneClusterPCM` uses by default.
+        The default bandwidth of :class:`~typicality.OneClusterPCM`.
     results : dict of str to tuple of OutlierStability
-        For each detector, "one-cluster" and, where it was compared, "one-class svm", the result of
-        each bandwidth.
+        For each detector, the result of each bandwidth. The detectors are "one-cluster" and, with
+        ``compare=True``, "one-class svm".
     recommendation : Recommendation
-        Which bandwidth and rate to use: `chosen`, `default`, `best`, and `sentences` that explain
-        the choice.
+        The recommended bandwidth and rate: `chosen`, `default`, `best`, and `sentences` that
+        explain the choice.
     warnings : tuple of str
-        What makes the figures doubtful, and what the fits warned of.
+        Warnings about the measurements, and warnings of the fits.
     seconds : float
         The time of the whole study.
     """
@@ -82,7 +82,7 @@ class OutlierStudy:
 
     @property
     def n_split(self) -> int:
-        """The number of rows that were split in halves: all, or a sample."""
+        """The number of rows that were split: all rows, or a sample."""
         return self.results[OURS][0].n_rows
 
     @property
@@ -92,7 +92,7 @@ class OutlierStudy:
 
     @property
     def rates(self) -> tuple[float, ...]:
-        """The shares of rows flagged, in rising order."""
+        """The fractions of flagged rows, in increasing order."""
         return self.results[OURS][0].rates
 
     @property
@@ -102,7 +102,7 @@ class OutlierStudy:
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """A row for each detector, bandwidth and rate: mean, standard error, quartiles."""
+        """One row per detector, bandwidth and rate: mean, standard error, quartiles."""
         rows = []
         for detector, results in self.results.items():
             for named, result in zip(self.sigmas, results, strict=True):
@@ -124,7 +124,7 @@ class OutlierStudy:
 
     @property
     def score_table(self) -> list[dict[str, Any]]:
-        """A row for each single score."""
+        """One row per single score."""
         return [
             {
                 "detector": detector,
@@ -141,11 +141,11 @@ class OutlierStudy:
 
     @property
     def shows_errors(self) -> bool:
-        """Whether :meth:`cells` have standard errors; with many rates there is no room for them."""
+        """Whether :meth:`cells` has standard errors; with many rates, they are left out."""
         return len(self.rates) <= _MOST_WITH_ERRORS
 
     def cells(self, detector: str = OURS) -> list[tuple[str, ...]]:
-        """The means of a detector as text: a header, then a line for each bandwidth."""
+        """The means of a detector as text: a header, then one line per bandwidth."""
         prefix = "rate " if self.shows_errors else ""
         lines = [("sigma", "rule", *(f"{prefix}{rate:g}" for rate in self.rates))]
         for (sigma, rule), result in zip(self.sigmas, self.results[detector], strict=True):
@@ -164,7 +164,7 @@ class OutlierStudy:
         return pd.DataFrame(self.table)
 
     def to_dict(self) -> dict[str, Any]:
-        """All but the single scores, ready for JSON."""
+        """Everything except the single scores, as a dictionary for JSON."""
         advice = self.recommendation
         return as_json(
             seed=self.seed,
@@ -203,53 +203,57 @@ def outlier_study(
     n_jobs: int | None = None,
     progress: bool | resample.Progress = False,
 ) -> OutlierStudy:
-    """Find out which bandwidth and rate give outliers that are stable under resampling.
+    """Find a bandwidth and a rate with which outliers are stable under resampling.
 
-    :func:`outlier_stability` of :class:`~typicality.OneClusterPCM` for several bandwidths and
-    rates, all on the same random halves of the rows, and a recommendation in words. `typicality
-    validate` does this on the command line.
+    The function measures :func:`outlier_stability` of :class:`~typicality.OneClusterPCM` for
+    several bandwidths and rates, on the same random halves of the rows, and recommends a setting.
+    On the command line, this is `typicality validate`.
 
-    The recommendation is careful. It keeps the default bandwidth unless another is more stable by
-    0.05 at least and by more than chance explains, because wide kernels are often more stable
-    without finding outliers better. It never recommends a rate above 0.05 (or above the nearest to
-    it of `rates`), because larger rates are more stable by themselves, nor a setting that flags
-    fewer than five rows of a half.
+    The default bandwidth is kept unless another bandwidth is more stable by at least 0.05, and by
+    more than chance explains. The reason is that wide kernels are often more stable without finding
+    outliers better. Rates above 0.05 (or above the nearest of `rates`) are never recommended,
+    because larger rates are usually more stable. Settings that flag fewer than five rows of a half
+    are never recommended instead of the default.
 
-    It costs two fits for each bandwidth and repetition, and with `compare` two fits of a one-class
-    SVM for each bandwidth, rate and repetition.
+    The study costs two fits per bandwidth and repetition. `compare` adds two fits of a one-class
+    SVM per bandwidth, rate and repetition.
 
     Original to typicality; the measure is that of :cite:`filippone2010`, table II.
 
     Parameters
     ----------
     X : array-like or dataframe of shape (n_samples, n_features)
-        The rows, at least twenty. They are not scaled: scale features that have different units.
+        The rows, at least twenty. They are not scaled, so scale features with different units
+        first.
     sigmas : "auto", float, str or sequence of float and str, default="auto"
-        The bandwidths: numbers, names of rules (:func:`typicality.bandwidth.bandwidth`), or "auto"
-        for seven from half the neighbour distance to the median distance of rows. The default of
-        :class:`~typicality.OneClusterPCM` is always added.
+        The bandwidths: numbers or names of rules (:func:`typicality.bandwidth.bandwidth`). "auto"
+        uses seven bandwidths, from half the neighbour distance to the median distance of rows. The
+        default of :class:`~typicality.OneClusterPCM` is always added.
     rates : float or sequence of float, default=(0.01, 0.05, 0.1)
-        The shares of rows to flag, above 0 and at most 0.5.
+        The fractions of rows to flag, above 0 and at most 0.5.
     n_repeats : int, default=20
-        The number of splits, 2 or more.
+        The number of splits, at least 2.
     transfer : {"threshold", "rank"}, default="threshold"
         As in :func:`outlier_stability`.
     compare : bool, default=False
-        Whether a one-class SVM with the same kernels is measured on the same halves.
+        Whether to measure a one-class SVM with the same kernels on the same halves.
     max_rows : int, default=2_000
-        Of more rows, a random sample of this size is split. Bandwidths are those of all rows.
+        If there are more rows, a random sample of this size is split. The bandwidths are always
+        computed from all rows.
     random_state : int, RandomState or None, default=None
-        Seed of the sample and the splits.
+        The seed of the sample and the splits. Pass an int for reproducible results.
     n_jobs : int or None, default=None
-        How many repetitions run in parallel. Results do not depend on it.
+        The number of repetitions that run in parallel, with any joblib backend. -1 uses all cores.
+        Results do not depend on it.
     progress : bool or callable, default=False
-        True shows a bar on stderr; a callable is called as ``progress(done, total, words)``, where
-        done and total are numbers of fits.
+        True shows a progress bar on stderr. A function is called as ``progress(done, total,
+        words)``, where done and total are numbers of fits.
 
     Returns
     -------
     OutlierStudy
-        With `recommendation`, `table`, `results`, `default_sigma`, `warnings`, `to_pandas`.
+        The study, with `recommendation`, `table`, `results`, `default_sigma`, `warnings` and
+        `to_pandas`.
 
     Raises
     ------

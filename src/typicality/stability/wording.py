@@ -214,8 +214,8 @@ def agreement_table(above: AgreementMatrix, below: AgreementMatrix) -> Lines:
     numbers = [str(i + 1) for i in range(len(above.names))]
     square = np.triu(above.values, 1) + np.tril(below.values, -1)
     lines: Lines = [("", *numbers)]
-    for i, name in enumerate(above.names):
-        cells = [_decimal(value) for value in square[i]]
+    for i, name in enumerate(above.names):  # + 0.0: never -0.00
+        cells = [_EMPTY if np.isnan(v) else f"{round(v, 2) + 0.0:.2f}" for v in square[i]]
         cells[i] = ""
         lines.append((f"{numbers[i]} {name}", *cells))
     return lines
@@ -248,15 +248,11 @@ def notes_on_run(found: "Comparison") -> tuple[str, ...]:
         "these fits on the rows they share (1 is best), with its standard deviation. "
         "Numbers of clusters that were chosen stay the same in these fits. A result "
         "with one cluster is trivially reproducible.",
-        "Seconds: the time of one fit on one thread, with the labels or flags of all rows of "
-        "the comparison, without compilation. After a + is the additional time to choose the "
-        "number of clusters.",
+        "Seconds: the time to fit once and to label or flag all rows of the "
+        "comparison; compilation is not included. After a + is the additional time to choose "
+        "the number of clusters.",
     ]
     return tuple(notes)
-
-
-def _decimal(value: float) -> str:
-    return _EMPTY if np.isnan(value) else f"{round(value, 2) + 0.0:.2f}"  # never -0.00
 
 
 def _percent(share: float | None) -> str:

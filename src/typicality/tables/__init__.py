@@ -1,19 +1,19 @@
-"""Tables of rows, read and written block by block.
+"""Read and write tables of rows, block by block.
 
-:func:`open_table` opens files (csv, tsv, ndjson, parquet, arrow, npy, npz, xlsx; text may be
-compressed), folders of parquet files, and data frames. :func:`read_rows` reads the columns of
-numbers and says which columns it left out and why. :func:`rows_of` gives the numbers of a block for
-a model that knows its columns. :func:`write_table` and :func:`append_columns` write csv, and
-:func:`arrow_rows` makes Arrow tables for parquet. Whatever is wrong with a file is a
-:class:`~typicality.exceptions.TableError`.
+:func:`open_table` opens files (csv, tsv, ndjson, parquet, arrow, npy, npz, xlsx; text can be
+compressed), folders of files, and dataframes. :func:`read_rows` reads the columns of numbers, and
+reports which columns it left out and why. :func:`rows_of` returns the numbers of a block for a
+fitted model. :func:`csv_text` and :func:`write_table` make csv, and :func:`arrow_rows`
+returns Arrow tables for parquet. If a file cannot be used, a
+:class:`~typicality.exceptions.TableError` is raised.
 
-Text is UTF-8, UTF-16 with a byte order mark, or cp1252 (Latin-1). The delimiter is found among
-comma, semicolon, tab, bar and blanks. Quoted cells may hold line breaks; blank lines and lines of
-# at the top are skipped. The first line holds the names of the columns, unless all its cells are
-numbers. A cell is missing where it is empty or one of NA, N/A, n/a, NaN, nan, NAN, null, NULL,
-Null, None, none, ? and - ; spaces around it do not count. Numbers must be finite. They have a
-decimal point, or a decimal comma where the columns show that; then points stand between thousands.
-What was found out in this way is in ``assumed`` of the table.
+Text files are UTF-8, UTF-16 with a byte order mark, or cp1252 (Latin-1). The delimiter is detected:
+comma, semicolon, tab, bar or whitespace. Quoted cells can have line breaks. Blank lines, and lines
+at the top that begin with #, are skipped. The first line has the names of the columns, unless all
+its cells are numbers. A cell is missing if it is empty or one of NA, N/A, n/a, NaN, nan, NAN, null,
+NULL, Null, None, none, ? and - (spaces around it are ignored). Numbers must be finite. They have a
+decimal point, or a decimal comma if this is detected; then points separate thousands. The attribute
+``assumed`` of the table lists what was detected.
 """
 
 from typicality.tables.base import Block, Place, TableFile
@@ -28,7 +28,6 @@ from typicality.tables.reading import (
     rows_of,
 )
 from typicality.tables.writing import (
-    append_columns,
     arrow_rows,
     csv_text,
     free_names,
@@ -45,7 +44,6 @@ __all__ = [
     "NumericTable",
     "Place",
     "TableFile",
-    "append_columns",
     "arrow_rows",
     "categories_of",
     "csv_text",

@@ -137,7 +137,7 @@ def _key_of_table(archive: zipfile.ZipFile, name: str) -> str:
     kinds = listed(phrases, separator="; ")
     raise TableError(
         f"{name} has no array named X, and no single array that could be the table "
-        f"({kinds or 'it has none'}). Save the table under the name X: "
+        f"({kinds or 'it has no arrays'}). Save the table under the name X: "
         "numpy.savez(file, X=array)."
     )
 

@@ -24,16 +24,15 @@ from typicality.tables.cells import (
     shown,
     texts_of,
     unmarked,
-    without_formulas,
 )
 
 BLOCK_BYTES = 2**21  # of a block, in memory; larger ones do not fit a cache
 
 
 class Place(NamedTuple):
-    """A cell: its row (from 0), its line (from 1; None where there are none), its column.
+    """The position of a cell: row (from 0), line (from 1, or None), column.
 
-    Where the table is several files, the last field is its place in words, with the file.
+    If the table has several files, the last field is the position as text, with the file.
     """
 
     row: int
@@ -48,21 +47,21 @@ class Block:
     Attributes
     ----------
     source : str
-        The table, as messages call it.
+        The name of the table in messages.
     names : tuple of str
         The columns of the table.
     first_row : int
         The number of the first row in the table, from 0.
     n_rows : int
-        How many rows there are.
+        The number of rows.
     lines : array of shape (n_rows,) or None
-        The line of the file in which each row begins, from 1; None where a format has no lines.
+        The line of the file in which each row begins, from 1; None if the format has no lines.
     fraction_read : float
-        How much of the table the blocks up to this one are, in (0, 1].
+        The fraction of the table up to the end of this block, in (0, 1].
     decimal : {".", ","}
         The decimal mark of numbers in a text file.
     is_part : bool
-        Whether the table has several files: lines are then those of one of them, `source`.
+        Whether the table has several files. Then `lines` are lines of the file `source`.
     """
 
     fraction_read: float = 1.0
@@ -85,22 +84,22 @@ class Block:
         self._table, self._csv_rows = columns, csv_rows
 
     def columns(self, names: Sequence[str]) -> list[Any]:
-        """Some columns as Arrow arrays; text where the file is text."""
+        """Some columns as Arrow arrays; for text files, arrays of text."""
         return [plain(self._table.column(self._index[name])) for name in names]
 
     def cells(self, name: str) -> Sequence[str]:
-        """The text of a column as it stands in the file; the empty text where it is missing."""
+        """The text of a column as in the file; empty if a cell is missing."""
         texts: list[str] = texts_of(self.columns([name])[0]).to_pylist()
         return texts
 
     def parse(self, names: Sequence[str]) -> list[ParsedColumn]:
-        """The numbers of some columns, and the rows in which they have none."""
+        """The numbers of some columns, and the rows without a number."""
         if self.lines is None:  # only text files have lines
             return [parse_typed(column) for column in self.columns(names)]
         return [parse_texts(column, self.decimal) for column in self.columns(names)]
 
     def strip_signs(self, name: str, parsed: ParsedColumn) -> tuple[ParsedColumn, set[str]]:
-        """Read cells such as $7,440 and 60% too; also the signs of all numbers, "" for none."""
+        """Read numbers with signs, such as $7,440 and 60%, and return the signs ("" for none)."""
         numbers, strangers = parsed
         cells = self.cells(name)
         found = {row: unmarked(cells[row], self.decimal) for row in strangers.tolist()}
@@ -112,19 +111,14 @@ class Block:
         left = np.array([row for row in strangers.tolist() if row not in read], dtype=np.intp)
         return ParsedColumn(numbers, left), signs
 
-    def safe_csv_rows(self) -> Any:
-        """The rows as csv, without cells that a spreadsheet computes."""
-        columns = map(texts_of, self.columns(self.names))
-        return csv_rows_of([without_formulas(column) for column in columns])
-
     def csv_rows(self) -> Any:
-        """The rows as csv, an Arrow array of bytes: a line feed before each row, none after it."""
+        """The rows as csv, an Arrow array of bytes, with a line feed before each row."""
         if self._csv_rows is not None:
             return self._csv_rows
         return csv_rows_of([texts_of(column) for column in self.columns(self.names)])
 
     def to_arrow(self, numeric: Sequence[str] = ()) -> Any:
-        """The rows as an Arrow table; columns of text files are text, but for those named."""
+        """The rows as an Arrow table; columns of text files are text, except for the named ones."""
         columns = dict(zip(self.names, self.columns(self.names), strict=True))
         if self.lines is not None:
             numbers = (pa.array(column.numbers, from_pandas=True) for column in self.parse(numeric))
@@ -132,21 +126,21 @@ class Block:
         return pa.table(columns)
 
     def line_of(self, row: int) -> int | None:
-        """The line of a row of this block; None where a format has no lines."""
+        """The line of a row of this block; None if the format has no lines."""
         return None if self.lines is None else int(self.lines[row])
 
     def place(self, row: int) -> str:
-        """Where a row of this block is, in words."""
+        """The position of a row of this block, as text."""
         line = self.line_of(row)
         return f"row {self._row_in_file + row} counted from 0" if line is None else f"line {line}"
 
     def cell(self, row: int, name: str) -> Place:
-        """Where a cell of this block is."""
+        """The position of a cell of this block."""
         where = f"{self.source}, {self.place(row)}" if self.is_part else ""
         return Place(self.first_row + row, self.line_of(row), name, where)
 
     def not_a_number(self, row: int, name: str) -> TableError:
-        """An error about a cell of text."""
+        """An error about a cell that is not a number."""
         remedies = {
             "numbers with commas between thousands": "Save the file without commas between "
             "thousands, and with decimal points.",
@@ -161,18 +155,18 @@ class Block:
         return self._bad_cell(row, name, f"is not a number. {remedy}")
 
     def not_finite(self, row: int, name: str) -> TableError:
-        """An error about an infinity."""
+        """An error about an infinite number."""
         what = "is not a finite number. Replace it by a finite one, or leave the cell empty."
         return self._bad_cell(row, name, what)
 
     def not_in_order(self, row: int, name: str, order: Sequence[str]) -> TableError:
-        """An error about a category that has no rank."""
+        """An error about a category without a rank."""
         known = listed(map(shown, order))
         what = f"is not one of its ordered categories ({known}). Add it to them, or correct it."
         return self._bad_cell(row, name, what)
 
     def too_large(self, row: int, name: str) -> TableError:
-        """An error about a number whose squared distance to others overflows."""
+        """An error about a number that is too large for squared distances."""
         what = "is too large: squared distances overflow. Correct it, or remove the row."
         return self._bad_cell(row, name, what)
 
@@ -183,38 +177,38 @@ class Block:
 
 
 class TableFile(AbstractContextManager["TableFile"]):
-    """A table that can be read again and again, block by block; a context manager.
+    """A table that can be read several times, block by block; a context manager.
 
     Attributes
     ----------
     name : str
-        The table, as messages call it.
+        The name of the table in messages.
     format : str
         "csv", "tsv", "ndjson", "parquet", "arrow", "npy" or "npz"; "frame" for an object in memory.
     names : tuple of str
         The columns, in order.
     paths : list of Path
-        The files; none for an object in memory.
+        The files; empty for an object in memory.
     n_passes : int
-        How often its rows were read, the pass now under way included.
+        The number of times that the rows were read, with the current pass.
     n_rows : int or None
-        How many rows there are, once the table was read to its end.
+        The number of rows, after the table was read to its end.
     fingerprint : str or None
-        "sha256:" and the hash of the bytes, once the table was read to its end.
+        "sha256:" and the hash of the bytes, after the table was read to its end.
     fraction_read : float
-        How much of the table the pass now under way has read, in (0, 1].
+        The fraction of the table that the current pass has read, in (0, 1].
     decimal : {".", ","}
         The decimal mark of numbers in a text file.
     decimal_is_given : bool
-        Whether that was said, and not found out.
+        Whether the decimal mark was given by the user, not detected.
     decimals_differ : bool
-        Whether the first lines have decimal commas in a column and decimal points in another.
+        Whether, in the first lines, one column has decimal commas and another has decimal points.
     encoding : str or None
-        The encoding of a text file, if it was said or is neither UTF-8 nor UTF-16.
+        The encoding of a text file, if it was given, or is neither UTF-8 nor UTF-16.
     comment : str or None
-        How lines of comment begin, if it was said.
+        The beginning of comment lines, if it was given.
     assumed : list of str
-        What was found out about the file and may be wrong, in a few words each.
+        What was detected about the file and may be wrong, as short texts.
     """
 
     fraction_read: float = 1.0
@@ -250,7 +244,7 @@ class TableFile(AbstractContextManager["TableFile"]):
         return {name: j for j, name in enumerate(self.names)}
 
     def blocks(self) -> Iterator[Block]:
-        """The rows from the first to the last, some megabytes at a time."""
+        """All rows in order, in blocks of some megabytes."""
         n_rows, self.n_passes = 0, self.n_passes + 1
         try:
             for block in self._read():
@@ -275,11 +269,11 @@ class TableFile(AbstractContextManager["TableFile"]):
         self.n_rows, self.fingerprint = n_rows, fingerprint
 
     def settings(self) -> dict[str, Any]:
-        """Settings of :func:`open_table` by which each file is read in the same way."""
+        """The settings of :func:`open_table` with which each file is read in the same way."""
         return {}
 
     def changed(self) -> TableError:
-        """An error that says that the file is not what it was."""
+        """An error that the file has changed."""
         return TableError(
             f"{self.name} changed while it was read. Wait until nothing writes to it, or copy "
             "it, and read it again."

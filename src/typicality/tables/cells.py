@@ -252,7 +252,7 @@ def _text_of(value: Any) -> str:
 
 def csv_rows_of(columns: Sequence[Any]) -> Any:
     """Columns of text as an Arrow array of csv rows, with a line feed before each row."""
-    texts = [_quoted(column, alone=len(columns) == 1) for column in columns]
+    texts = [quoted(column, alone=len(columns) == 1) for column in columns]
     rows = pc.binary_join_element_wise(*texts, ",")
     return pc.binary_join_element_wise("\n", rows, "").cast("binary")
 
@@ -267,7 +267,7 @@ def without_formulas(texts: Any) -> Any:
     return pc.if_else(risky, pc.binary_join_element_wise("'", texts, ""), texts)
 
 
-def _quoted(texts: Any, *, alone: bool) -> Any:
+def quoted(texts: Any, *, alone: bool = False) -> Any:
     """Cells with quotation marks where csv needs them, as for an empty cell that is alone."""
     special = pc.match_substring_regex(texts, '[,"\r\n]')
     if alone:

@@ -47,7 +47,7 @@ class Column:
         Whether its text is numbers with decimal commas, in a file read with decimal points.
     """
 
-    def __init__(self, name: str, *, is_chosen: bool = False, kept: bool = True) -> None:
+    def __init__(self, name: str, *, is_chosen: bool, kept: bool) -> None:
         self.name = name
         self._is_kept = kept
         self._sum = 0  # of the hashes of its whole numbers
@@ -117,7 +117,7 @@ class Column:
         if self._is_kept and not self.n_strangers:
             self.pieces.append(numbers)
 
-    def reason(self, max_missing: float | None = None) -> str | None:
+    def reason(self, max_missing: float | None) -> str | None:
         """Why the column is not one to work with; None where it is."""
         if self.n_strangers and self.is_candidate:
             return (
@@ -126,11 +126,8 @@ class Column:
             )
         if self.n_strangers:
             return f"{self._look} (first {self._first_stranger}){_REMEDIES[self._look]}"
-        if self.n_missing == self.n_seen:
-            return "all values are missing"
-        if max_missing is not None and self.n_missing > max_missing * self.n_seen:
-            percent = 100 * self.n_missing / self.n_seen
-            return f"{percent:.0f} % of the values are missing, more than were allowed"
+        if reason := too_many_missing(self.n_missing, self.n_seen, max_missing):
+            return reason
         if self._low == self._high:
             return f"constant (always {self._low:g})"
         if self.name.startswith("__index_level_"):
@@ -154,6 +151,18 @@ class Column:
             some = np.arange(start, min(start + _AT_ONCE, self.n_seen))
             total += int(_hashes(self._low + some).sum())
         return total % 2**64 == self._sum
+
+
+def too_many_missing(n_missing: int, n_rows: int, at_most: float | None) -> str | None:
+    """Why a column that misses so many values is left out; None where it is not.
+
+    `at_most` is the largest share of missing values; None for any but all.
+    """
+    if n_missing == n_rows:
+        return "all values are missing"
+    if at_most is None or n_missing <= at_most * n_rows:
+        return None
+    return f"{100 * n_missing / n_rows:.0f} % of the values are missing, more than were allowed"
 
 
 def _hashes(values: Floats) -> NDArray[np.uint64]:

@@ -22,6 +22,7 @@ from typicality.tables.lines import HashedFile, TextBlock, text_blocks
 from typicality.tables.sniffing import (
     AS_LEGACY,
     WHITESPACE,
+    TextSettings,
     bad_quotation,
     holds_zeros,
     named_columns,
@@ -105,62 +106,38 @@ class DelimitedFile(TableFile):
     ----------
     path : Path
         Where it is.
-    delimiter : str, optional
-        What stands between cells, one character or "whitespace"; when left out, that of comma,
-        semicolon, tab, bar and blanks that cuts the first lines into equal numbers of cells.
-    header : bool, optional
-        Whether the first record holds names; when left out, it does unless all its cells are
-        numbers.
-    encoding, decimal, comment : str, optional
-        As in :func:`typicality.tables.open_table`.
+    said : TextSettings
+        What was said about how it is written; the rest is found out from its first lines.
     **options : dict
         What every :class:`TableFile` takes.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        delimiter: str | None = None,
-        header: bool | None = None,
-        encoding: str | None = None,
-        decimal: str | None = None,
-        comment: str | None = None,
-        **options: Any,
-    ) -> None:
+    def __init__(self, path: Path, said: TextSettings, **options: Any) -> None:
         super().__init__(**options)
         self._path = path
-        found = sniff(
-            path,
-            self.name,
-            delimiter=delimiter,
-            header=header,
-            encoding=encoding,
-            decimal=decimal,
-            comment=comment,
-        )
-        self.encoding, self.comment = found.encoding, comment
+        found = sniff(path, self.name, said)
+        self.encoding, self.comment = found.encoding, said.comment
         self.decimal = found.decimal or "."
-        self.decimal_is_given, self.decimals_differ = decimal is not None, not found.decimal
+        self.decimal_is_given, self.decimals_differ = said.decimal is not None, not found.decimal
         self.names, self._has_header, renamed = named_columns(
-            found.first, header=header, decimal=self.decimal
+            found.first, header=said.header, decimal=self.decimal
         )
         self.assumed += [*found.assumed, *renamed]
         self._is_spaced = found.delimiter == WHITESPACE
         self.delimiter = " " if self._is_spaced else found.delimiter
         self._n_comments = found.n_comments
-        self._comment = comment and re.compile(
-            rb"(?:\A|(?<=[\r\n]))" + re.escape(comment.encode()) + rb"[^\r\n]*"
+        self._comment = said.comment and re.compile(
+            rb"(?:\A|(?<=[\r\n]))" + re.escape(said.comment.encode()) + rb"[^\r\n]*"
         )
 
-    def settings_for_others(self, text: dict[str, Any]) -> dict[str, Any]:
+    def settings_for_others(self, said: TextSettings) -> TextSettings:
         """Settings by which other files are read as this one; what is not sure stays open."""
         delimiter = WHITESPACE if self._is_spaced else self.delimiter
-        return {**text, "delimiter": delimiter, "header": self._has_header}
+        return said._replace(delimiter=delimiter, header=self._has_header)
 
     def settings(self) -> dict[str, Any]:
-        found = {"encoding": self.encoding, "decimal": self.decimal, "comment": self.comment}
-        return self.settings_for_others(found)
+        found = TextSettings(encoding=self.encoding, decimal=self.decimal, comment=self.comment)
+        return self.settings_for_others(found)._asdict()
 
     def _read(self) -> Iterator[Block]:
         first_row, awaits_header = 0, self._has_header

@@ -27,7 +27,15 @@ from typicality.tables.delimited import DelimitedFile
 from typicality.tables.lines import HashedFile, normal_encoding
 from typicality.tables.parts import JOINED_FORMATS, join_tables
 from typicality.tables.sheets import open_sheet
-from typicality.tables.sniffing import ARROW, ARROW_STREAM, NUMPY, PARQUET, WHITESPACE, ZIP
+from typicality.tables.sniffing import (
+    ARROW,
+    ARROW_STREAM,
+    NUMPY,
+    PARQUET,
+    WHITESPACE,
+    ZIP,
+    TextSettings,
+)
 
 _PACKED = frozenset([".gz", ".bz2", ".zst"])
 _SUFFIXES_OF = {
@@ -56,50 +64,49 @@ def open_table(
     decimal: str | None = None,
     comment: str | None = None,
 ) -> TableFile:
-    """Open a table; of most formats nothing is read yet but the beginning.
+    """Open a table: a file, a folder or pattern of files, standard input or a dataframe.
 
     Parameters
     ----------
     source : str, path or data frame
-        A file; a folder of files of one format, or a pattern such as ``part-*.parquet``, which are
-        one table (csv, tsv, ndjson, parquet, arrow or npy, with the same columns); "-" for standard
-        input, which is kept in a temporary file until the table is closed, because a table is read
-        more than once; or a data frame of pandas, polars, duckdb or any other library that hands
-        out Arrow (``__arrow_c_stream__``).
+        A file; a folder of files of one format, or a pattern such as ``part-*.parquet``; "-" for
+        standard input; or a dataframe of pandas, polars, duckdb or any other library that supports
+        Arrow (``__arrow_c_stream__``). The files of a folder or a pattern (csv, tsv, ndjson,
+        parquet, arrow or npy) must have the same columns, and are one table. Standard input is kept
+        in a temporary file until the table is closed.
     format : {"csv", "tsv", "ndjson", "parquet", "arrow", "npy", "npz", "xlsx"}, optional
-        What kind of file it is; when left out, what its suffix says, and for standard input its
-        first bytes. Text may be compressed (.gz, .bz2, .zst). Spreadsheets (.xlsx, .xlsm, .xlsb,
-        .xls, .ods) take the package fastexcel; the first sheet is read.
+        The format of the file. By default, it follows from the suffix; for standard input, from the
+        first bytes. Text can be compressed (.gz, .bz2, .zst). Spreadsheets (.xlsx, .xlsm, .xlsb,
+        .xls, .ods) need the package fastexcel; the first sheet is read.
     delimiter : str, optional
-        For csv, what stands between cells, or "whitespace" for any number of blanks and tabs; when
-        left out, comma, semicolon, tab, bar or whitespace, whichever cuts the first lines into
-        equal numbers of cells. Always the tab for tsv.
+        For csv, the separator of cells, or "whitespace" for any number of blanks and tabs. By
+        default, it is detected: comma, semicolon, tab, bar or whitespace, whichever splits the
+        first lines into equal numbers of cells. tsv always uses the tab.
     header : bool, optional
-        For csv and tsv, whether the first line holds the names of the columns. When left out, it
-        does unless all its cells are numbers (and cells that count 0, 1, 2 are names all the same);
-        columns without a name are called "column 1" and so on, by their position. Columns of the
-        same name a are called a, a.1, a.2.
+        For csv and tsv, whether the first line has the names of the columns. By default, it has
+        names unless all its cells are numbers; but the cells 0, 1, 2, ... are names. Columns
+        without a name are called "column 1" and so on. Repeated names a become a, a.1, a.2.
     encoding : str, optional
-        For csv and tsv, the encoding. When left out, UTF-8, UTF-16 where the file begins with its
-        byte order mark, and cp1252 (Latin-1) where the bytes are not UTF-8.
+        For csv and tsv, the encoding. By default, it is detected: UTF-16 if the file begins with
+        its byte order mark, UTF-8, or cp1252 (Latin-1) if the bytes are not UTF-8.
     decimal : {".", ","}, optional
-        For csv and tsv, the decimal mark. Where it is the comma, points stand between thousands:
-        1.234,5 is 1234.5. When left out, the comma where columns have decimal commas, and none has
-        decimal points.
+        For csv and tsv, the decimal mark. With the comma, points separate thousands: 1.234,5 is
+        1234.5. By default, it is the comma if some columns have decimal commas and none has decimal
+        points.
     comment : str, optional
-        For csv and tsv, how lines begin that are comments, anywhere in the file. When left out,
-        lines at the top that begin with # are; the last of them holds the names of the columns
-        where a row of as many cells follows. The empty text for no comments.
+        For csv and tsv, the beginning of comment lines anywhere in the file; the empty text for no
+        comments. By default, only lines at the top that begin with # are comments. The last of
+        these has the names of the columns, if the next row has the same number of cells.
 
     Returns
     -------
     TableFile
-        A context manager: leave it to remove the temporary file.
+        The table. It is a context manager, which removes the temporary file.
 
     Raises
     ------
     TableError
-        Where the file cannot be used; the message says why, and what to do.
+        The file cannot be used. The message states the reason and the remedy.
 
     Examples
     --------
@@ -114,13 +121,8 @@ def open_table(
         )
     if decimal not in (None, ".", ","):
         raise TableError(f"decimal is {decimal!r}: pass '.' or ','.")
-    text = {
-        "delimiter": delimiter,
-        "header": header,
-        "encoding": encoding and normal_encoding(encoding),
-        "decimal": decimal,
-        "comment": comment,
-    }
+    encoding = encoding and normal_encoding(encoding)
+    text = TextSettings(delimiter, header, encoding, decimal, comment)
     if hasattr(source, "__arrow_c_stream__"):
         name = f"{type(source).__module__.split('.')[0]} {type(source).__name__}"
         return ArrowTable(frame_opener(source, name), name=name, format="frame")
@@ -239,7 +241,7 @@ def _by_start(path: Path) -> str:
 
 
 def _open_all(
-    paths: list[Path], formats: set[str], text: dict[str, Any], **options: Any
+    paths: list[Path], formats: set[str], text: TextSettings, **options: Any
 ) -> TableFile:
     """The table of one file, or of several of one format; `text` is about text files."""
     if len(paths) > 1 and (len(formats) > 1 or not formats & {*JOINED_FORMATS}):
@@ -257,14 +259,14 @@ def _open_all(
     return table
 
 
-def _open(path: Path, text: dict[str, Any], **options: Any) -> TableFile:
+def _open(path: Path, text: TextSettings, **options: Any) -> TableFile:
     """The table of one file; `text` is about text files."""
     name, format = options["name"], options["format"]
     if path.stat().st_size == 0:
         raise TableError(f"{name} is empty. Choose a file with a header and rows.")
     if format in ("csv", "tsv"):
-        text |= {"delimiter": "\t"} if format == "tsv" else {}
-        return DelimitedFile(path, **text, **options)
+        text = text._replace(delimiter="\t") if format == "tsv" else text
+        return DelimitedFile(path, text, **options)
     if format == "xlsx":
         return open_sheet(path, text, **options)
     openers: dict[str, Any] = {

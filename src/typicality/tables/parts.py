@@ -14,7 +14,7 @@ from typicality.tables.arrow import ArrowTable
 from typicality.tables.base import Block, TableFile
 from typicality.tables.cells import is_numeric, shown
 from typicality.tables.delimited import DelimitedFile
-from typicality.tables.sniffing import refuse_duplicates
+from typicality.tables.sniffing import TextSettings, refuse_duplicates
 
 JOINED_FORMATS = ("csv", "tsv", "ndjson", "parquet", "arrow", "npy")
 
@@ -75,7 +75,7 @@ class JoinedTable(TableFile):
 def join_tables(
     paths: Sequence[Path],
     open_one: Callable[..., TableFile],
-    text: dict[str, Any],
+    text: TextSettings,
     **options: Any,
 ) -> TableFile:
     """Open several files of one format as one table.
@@ -86,7 +86,7 @@ def join_tables(
         The files, in order.
     open_one : callable
         Opens one of them, by its path, the settings for text files, and `name` and `format`.
-    text : dict
+    text : TextSettings
         The settings for text files.
     **options : dict
         What every :class:`TableFile` takes.
@@ -102,7 +102,7 @@ def join_tables(
         raise TableError(f"{options['name']}: all files are empty. Choose files with rows.")
     parts: list[TableFile] = []
     for path in filled:
-        part = open_one(path, dict(text), name=shown_path(path), format=format)
+        part = open_one(path, text, name=shown_path(path), format=format)
         parts.append(part)
         if isinstance(part, DelimitedFile):  # the first file decides how all are written
             text = part.settings_for_others(text)

@@ -31,7 +31,7 @@ class TooLargeError(TableError):
 
 
 class LeftOut(NamedTuple):
-    """A column that is not used, and why."""
+    """A column that is left out, and why."""
 
     name: str
     reason: str
@@ -43,13 +43,13 @@ class CategoryColumn(NamedTuple):
     Parameters
     ----------
     name : str
-        What it is called.
+        The name of the column.
     codes : array of shape (n,), int32
-        The category of each row, as a place in `values`; -1 where it is missing.
+        The category of each row, as an index into `values`; -1 if it is missing.
     values : tuple of str
-        The categories, in the order in which they come.
+        The categories, in order of appearance.
     first_missing : Place or None
-        The first missing one.
+        The position of the first missing category.
     """
 
     name: str
@@ -59,32 +59,32 @@ class CategoryColumn(NamedTuple):
 
     @property
     def n_missing(self) -> int:
-        """How many rows have none."""
+        """The number of rows with a missing category."""
         return int(np.count_nonzero(self.codes < 0))
 
 
 class NumericTable(NamedTuple):
-    """The numbers of a table, and its categories where these were asked for.
+    """The numbers of a table and, if requested, its categories.
 
     Parameters
     ----------
     X : array of shape (n, d)
-        The numbers; NaN where they are missing. Ordered categories are ranks, and come last.
+        The numbers; NaN if they are missing. Ordered categories are ranks, in the last columns.
     names : tuple of str
-        The columns.
+        The names of the columns.
     left_out : tuple of LeftOut
-        Columns that are not used, and why; those first that hold mostly digits.
+        The columns that are left out, and why. Columns with mostly digits come first.
     n_missing : array of shape (d,)
-        How many numbers each column misses.
+        The number of missing values of each column.
     first_missing : Place or None
-        The first of the missing numbers, row by row.
+        The position of the first missing number, row by row.
     fingerprint : str
         "sha256:" and the hash of the bytes of the file.
     signs : dict of str to str
-        The sign of each column whose numbers are written like $7,440 or 60%; the empty text for
-        columns with other separators of thousands only.
+        The sign of each column with numbers like $7,440 or 60%. The sign is empty for columns that
+        have only separators of thousands.
     n_with_digits : int
-        How many of `left_out`, the first ones, hold mostly digits.
+        The number of columns in `left_out` with mostly digits.
     categories : tuple of CategoryColumn
         The columns of categories.
     """
@@ -99,15 +99,21 @@ class NumericTable(NamedTuple):
     n_with_digits: int
     categories: tuple[CategoryColumn, ...] = ()
 
+    @property
+    def missing_by_column(self) -> dict[str, int]:
+        """How many values each column misses, numbers first."""
+        counts = dict(zip(self.names, self.n_missing.tolist(), strict=True))
+        return counts | {column.name: column.n_missing for column in self.categories}
+
 
 def categories_of(
     block: Block, name: str, order: Sequence[str] | None = None, *, known: Sequence[str] = ()
 ) -> list[str]:
-    """The categories of the rows of a block as text, empty where one is missing.
+    """The categories of the rows of a block as text; empty if a category is missing.
 
-    Categories that are none of `order`, if that is given, are errors that name line and column.
-    A cell that is none of `known` becomes the category with the same value, if there is one: a
-    frame holds 1.0 and true where its csv file has 1 and True.
+    If `order` is given, other categories raise an error that names the line and the column. If a
+    cell is not in `known`, it becomes the category with the same value, if there is one. For
+    example, 1.0 and true in a dataframe become 1 and True of a csv file.
     """
     _refuse_absent([name], block.names, block.source)
     texts = ["" if is_missing(cell) else cell.strip() for cell in block.cells(name)]
@@ -127,7 +133,7 @@ def categories_of(
 def rows_of(
     block: Block, names: Sequence[str], *, signs: Mapping[str, str] | None = None
 ) -> Doubles:
-    """Some columns of a block as numbers, for a model that knows them.
+    """Some columns of a block as numbers, for a fitted model.
 
     Parameters
     ----------
@@ -136,13 +142,13 @@ def rows_of(
     names : sequence of str
         The columns, in the order of the model.
     signs : mapping of str to str, optional
-        The signs of columns whose numbers are written like $7,440, as :func:`read_rows` found them.
+        The signs of columns with numbers like $7,440, from :func:`read_rows`.
 
     Returns
     -------
     array of shape (n_rows, d)
-        The numbers; NaN where they are missing. Text and infinities are errors that name the
-        line and the column.
+        The numbers; NaN if they are missing. Text and infinite numbers raise an error that names
+        the line and the column.
     """
     _refuse_absent(names, block.names, block.source)
     parsed = block.parse(names)
@@ -196,48 +202,52 @@ def read_rows(
     check_size: Callable[[int, int], None] = lambda n_rows, n_columns: None,
     hold: bool = True,
 ) -> NumericTable:
-    """Read the columns of numbers of a table, whole, in one pass.
+    """Read the columns of numbers of a table into memory.
 
-    Columns are left out, with a reason in words, that hold text, dates or truth values, that miss
-    all their values, that are constant, that number the rows (whole numbers, all distinct, that
-    fill a range as long as the file, if it has ten rows or more), or whole numbers called an id.
+    These columns are left out, with a reason: text, dates and booleans; columns without values;
+    constant columns; and identifiers. An identifier is a column of integers whose name ends with
+    "id" (such as user_id), or a column that numbers the rows: in a file of ten rows or more,
+    distinct integers that fill a range as long as the file.
 
-    A file whose decimal commas come only after its first lines is read a second time: 1.234 in
-    another column is then 1234. Where columns have decimal commas and others decimal points, a
-    column in which every point may stand between thousands is left out.
+    If decimal commas appear only after the first lines, the file is read a second time, and 1.234
+    in another column is then 1234. If some columns have decimal commas and others decimal points, a
+    column is left out if all its points could separate thousands.
 
     Parameters
     ----------
     table : TableFile
         The table.
     columns : sequence of str, optional
-        The columns to read, in this order. Text in them is an error, and none is left out.
-        Currency signs, percent signs and separators of thousands are taken off: $7,440 is 7440.
+        The columns to read, in this order. None of them is left out, and text in them raises an
+        error. Currency signs, percent signs and separators of thousands are removed: $7,440 is
+        7440.
     ignore : sequence of str, default=()
         Columns to leave out.
     memory : int, optional
-        The most bytes of all rows; half of the memory of the machine when left out. What would
-        take more is refused as soon as that can be told, not when the memory is full.
+        The largest number of bytes of all rows. By default, half of the memory of the machine. A
+        larger table raises an error as soon as its size is known.
     max_missing : float, optional
-        The largest share of missing values; columns with more are left out, unless they are named
-        in `columns`.
+        The largest fraction of missing values. Columns with more missing values are left out,
+        unless they are in `columns`.
     categorical : "auto" or sequence of str, default=()
-        Columns of categories, which are read in one more pass; "auto" for all columns of text and
-        truth values.
+        Columns of categories, which are read in one more pass. "auto" takes all columns of text and
+        booleans.
     ordered : mapping of str to sequence of str, optional
-        Columns of ordered categories, from the lowest to the highest, which become ranks 0, 1, ...
+        Columns of ordered categories, with the categories from the lowest to the highest. They
+        become ranks 0, 1, ...
     bytes_of : callable, optional
-        The bytes of so many rows of so many columns, with all that is kept of them; those of their
-        numbers when left out.
+        A function of the numbers of rows and columns that returns the bytes they need. By default,
+        the bytes of the numbers.
     check_size : callable, optional
-        Called with the number of rows, as far as it is known, and of columns; may raise.
+        A function that is called with the number of rows, as far as it is known, and the number of
+        columns. It can raise an error.
     hold : bool, default=True
-        Whether numbers are held in memory. Otherwise X has no rows, and there are no categories.
+        Whether to keep the numbers in memory. If False, X has no rows, and there are no categories.
 
     Returns
     -------
     NumericTable
-        The numbers, what was left out, and where numbers are missing.
+        The numbers, the columns that were left out, and the positions of missing numbers.
     """
     orders, is_auto = dict(ordered or {}), categorical == "auto"
     wanted, named = _wanted(table, columns, ignore, () if is_auto else categorical, orders)
@@ -274,9 +284,11 @@ def read_rows(
     used: list[Any] = [*chosen, *ranks]
     missing = [column.first_missing for column in used if column.first_missing]
     X = _stacked(chosen, n_rows if hold else 0)
+    if ranks:
+        X = np.column_stack([X, *(_ranks(column, orders[column.name]) for column in ranks)])
     assert table.fingerprint is not None
     return NumericTable(
-        X=_with_ranks(X, ranks, orders),
+        X=X,
         names=tuple(column.name for column in used),
         left_out=(*left_out, *(LeftOut(name, "you asked to ignore it") for name in ignore)),
         n_missing=np.array([column.n_missing for column in used], dtype=np.intp),
@@ -360,14 +372,6 @@ def _read_categories(
         CategoryColumn(name, np.concatenate(pieces[j]), tuple(places[j])[1:], first[j])
         for j, name in enumerate(names)
     ]
-
-
-def _with_ranks(
-    X: Doubles, ranks: Sequence[CategoryColumn], orders: Mapping[str, Sequence[str]]
-) -> Doubles:
-    if not ranks:
-        return X
-    return np.column_stack([X, *(_ranks(column, orders[column.name]) for column in ranks)])
 
 
 def _ranks(column: CategoryColumn, order: Sequence[str]) -> Doubles:

@@ -13,10 +13,11 @@ from typicality.exceptions import TableError
 from typicality.tables.base import TableFile
 from typicality.tables.cells import csv_rows_of, parse_texts, shown, texts_of
 from typicality.tables.delimited import DelimitedFile
+from typicality.tables.sniffing import TextSettings
 
 
 def open_sheet(
-    path: Path, text: dict[str, Any], *, temporary: Path | None = None, **options: Any
+    path: Path, text: TextSettings, *, temporary: Path | None = None, **options: Any
 ) -> TableFile:
     """The first sheet of a spreadsheet, as a temporary csv file with a line for each row.
 
@@ -36,8 +37,8 @@ def open_sheet(
         temporary.unlink()
     copied = Path(copy.name)
     try:
-        encoded = {**text, "delimiter": ",", "encoding": "utf-8"}
-        table = DelimitedFile(copied, temporary=copied, **encoded, **options)
+        encoded = text._replace(delimiter=",", encoding="utf-8")
+        table = DelimitedFile(copied, encoded, temporary=copied, **options)
     except BaseException:
         copied.unlink()
         raise

@@ -48,6 +48,16 @@ _BEGINNINGS = {
 }
 
 
+class TextSettings(NamedTuple):
+    """What was said about a text file, as in :func:`typicality.tables.open_table`."""
+
+    delimiter: str | None = None
+    header: bool | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    comment: str | None = None
+
+
 class Dialect(NamedTuple):
     """How a text file is written.
 
@@ -75,17 +85,9 @@ class Dialect(NamedTuple):
     assumed: list[str]
 
 
-def sniff(
-    path: Path,
-    name: str,
-    *,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    encoding: str | None = None,
-    decimal: str | None = None,
-    comment: str | None = None,
-) -> Dialect:
+def sniff(path: Path, name: str, said: TextSettings) -> Dialect:
     """How a file is written, from its first lines; an error where it is no table of text."""
+    delimiter, header, encoding, decimal, comment = said
     # Encodings such as UTF-16 have zeros in any text.
     sample = _sample(path, name, is_wide="16" in (encoding or "") or "32" in (encoding or ""))
     assumed: list[str] = []

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from typicality.exceptions import TableError
 from typicality.tables.base import Block, TableFile
-from typicality.tables.cells import csv_rows_of, shown, without_formulas
+from typicality.tables.cells import csv_rows_of, quoted, shown, texts_of, without_formulas
 
 _SUFFIX = "_new"
 _DIGITS = 9  # enough to tell numbers of single precision apart
@@ -20,9 +20,9 @@ _ENDINGS = ["" if k < 5 else f"e-{k:02d}" for k in range(16)]
 
 
 def free_names(taken: Iterable[str], wanted: Iterable[str]) -> list[str]:
-    """Names for new columns that no column has: the wanted ones, or with a suffix.
+    """Unused names for new columns: the wanted names, with a suffix if they exist.
 
-    The suffix is ``_new``, and if that is taken too, a number after it from 2 on.
+    The suffix is ``_new``; if such a column exists, too, ``_new_2``, ``_new_3`` and so on.
 
     Examples
     --------
@@ -44,14 +44,14 @@ def free_names(taken: Iterable[str], wanted: Iterable[str]) -> list[str]:
 def masked_columns(
     columns: Mapping[str, NDArray[Any]], kept: NDArray[np.bool_]
 ) -> dict[str, NDArray[Any]]:
-    """Columns for some rows as columns for all rows, masked where a row was left out.
+    """Extend columns of some rows to all rows, with masked entries for the other rows.
 
     Parameters
     ----------
     columns : mapping of str to array of shape (n_kept,)
         The values for the rows that were kept.
     kept : array of shape (n,), bool
-        Which rows those are.
+        Which rows were kept.
     """
     if kept.all():
         return dict(columns)
@@ -66,18 +66,18 @@ def masked_columns(
 def write_table(
     stream: IO[bytes], table: TableFile, extra: Mapping[str, NDArray[Any]], *, safe: bool = False
 ) -> None:
-    """Read a table once more and write it as csv with columns appended.
+    """Read a table again and write it as csv, with new columns.
 
     Parameters
     ----------
     stream : binary stream
-        Where to.
+        The stream to write to.
     table : TableFile
-        The table. An error is raised where it is not what it was when it was read first.
+        The table. If it has changed since it was read first, an error is raised.
     extra : mapping of str to array
-        The new columns, one entry a row; see :func:`append_columns`.
+        The new columns, with one entry per row; see :func:`csv_text`.
     safe : bool, default=False
-        Whether cells that a spreadsheet would take for a formula begin with an apostrophe.
+        Whether to put an apostrophe before cells that a spreadsheet would treat as formulas.
     """
     n_rows = 0
     for block in table.blocks():
@@ -93,40 +93,33 @@ def write_table(
             )
 
 
-def append_columns(
-    stream: IO[bytes], block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool
-) -> None:
-    """Write rows of a block as csv: all cells as they were, then new columns.
-
-    The text is UTF-8, the delimiter is the comma, lines end in a line feed, and quotation marks
-    stand where they are needed to read the same cells back. New numbers have nine significant
-    digits at most; NaN and masked entries become empty cells.
-
-    Parameters
-    ----------
-    stream : binary stream
-        Where to.
-    block : Block
-        Rows of a table.
-    extra : mapping of str to array
-        The new columns, arrays of numbers, arrays of objects that are texts, or masked arrays,
-        with one entry a row. Where a name is taken, :func:`free_names` says what it becomes.
-    header : bool
-        Whether to write the names of the columns first.
-    """
-    stream.write(csv_text(block, extra, header=header))
-
-
 def csv_text(
     block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool, safe: bool = False
 ) -> bytes:
-    """The bytes that :func:`append_columns` writes.
+    """The rows of a block as csv: the original cells, then new columns.
 
-    With `safe`, cells that a spreadsheet would take for a formula begin with an apostrophe.
+    The text is UTF-8, with commas as delimiters and line feeds as line ends. Cells are quoted if
+    necessary. New numbers have at most nine significant digits. NaN and masked entries become empty
+    cells.
+
+    Parameters
+    ----------
+    block : Block
+        Rows of a table.
+    extra : mapping of str to array
+        The new columns, with one entry per row: arrays of numbers, object arrays of text, or masked
+        arrays. If a name exists already, it is changed by :func:`free_names`.
+    header : bool
+        Whether to write the names of the columns first.
+    safe : bool, default=False
+        Whether to put an apostrophe before cells that a spreadsheet would treat as formulas.
     """
     new = _new_columns(block, extra)
     texts = [_cells_of(values) for values in new.values()]
-    rows = block.safe_csv_rows() if safe else block.csv_rows()
+    rows = block.csv_rows()
+    if safe:
+        cells = map(texts_of, block.columns(block.names))
+        rows = csv_rows_of([without_formulas(column) for column in cells])
     if texts:
         rows = pc.binary_join_element_wise(
             rows, *texts, b",", null_handling="replace", null_replacement=b""
@@ -144,17 +137,17 @@ def csv_text(
 def arrow_rows(
     block: Block, extra: Mapping[str, NDArray[Any]], *, numeric: Sequence[str] = ()
 ) -> Any:
-    """Rows of a block as an Arrow table with new columns, for parquet and data frames.
+    """The rows of a block as an Arrow table with new columns, for parquet and dataframes.
 
     Parameters
     ----------
     block : Block
         Rows of a table.
     extra : mapping of str to array
-        The new columns, as in :func:`append_columns`; NaN and masked entries become null.
+        The new columns, as in :func:`csv_text`; NaN and masked entries become null.
     numeric : sequence of str
-        Which columns of a text file are numbers. The others stay text; the columns of other
-        formats keep their types.
+        The columns of a text file that are numbers. The others stay text. Columns of other formats
+        keep their types.
     """
     table = block.to_arrow(numeric)
     for name, values in _new_columns(block, extra).items():
@@ -180,13 +173,7 @@ def _cells_of(values: NDArray[Any]) -> Any:
     """Numbers or texts as cells of a csv file; texts in quotation marks where they need them."""
     if values.dtype.kind != "O":
         return number_texts(values)
-    return pa.array([_quoted(text) for text in np.ma.filled(values, "")], pa.binary())
-
-
-def _quoted(text: str) -> bytes:
-    if any(mark in text for mark in ',"\r\n'):
-        text = '"' + text.replace('"', '""') + '"'
-    return text.encode("utf-8", "surrogateescape")
+    return quoted(pa.array(np.ma.filled(values, ""), pa.string())).cast("binary")
 
 
 def number_texts(values: NDArray[Any]) -> Any:
