@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from typicality._cached import cached_property
-from typicality._threads import over_blocks
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.kernel_prototypes import KernelPrototypes
 from typicality.operators.columns import KernelColumns
@@ -20,7 +19,6 @@ _WORTHWHILE = 8  # times the sample: the rows that a row is compared with in a p
 _TOL, _MAX_ITER = 1e-7, 1000  # on the sample, where an iteration takes milliseconds
 _GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 _ROUNDING = 1e-12
-_BLOCK_ROWS = 128  # of the sample that a thread takes at a time
 
 
 class _Sample(NamedTuple):
@@ -97,7 +95,7 @@ class LookAhead:
         at, before = products[sample.rows], sample.factor * prototypes.weights[sample.rows, 0]
 
         def step(stands_for: Doubles) -> tuple[Doubles, float, float]:
-            here = at + _times(sample.half_sqdist, stands_for - before)
+            here = at + np.einsum("ij,j->i", sample.half_sqdist, stands_for - before)
             pull = sample.times * _pull(here, eta, sample.times)
             following = kept * pull / pull.sum()
             return following, float(np.abs(following - stands_for).sum()), 0.0
@@ -121,19 +119,8 @@ class LookAhead:
         rows, times = np.unique(drawn, return_counts=True)
         factor = times * total[-1] / (_SAMPLE * row_weight[rows])
         columns = KernelColumns(self.space.columns.kernel_function, self.space.X[rows])
-        of_blocks = over_blocks(
-            lambda block: columns.half_sqdist(columns.training[block]), len(rows), _BLOCK_ROWS
-        )
-        half_sqdist = np.concatenate(of_blocks)
+        half_sqdist = columns.half_sqdist(columns.training)
         return _Sample(rows, times.astype(np.float64), factor, columns, half_sqdist)
-
-
-def _times(matrix: Floats, vector: Doubles) -> Doubles:
-    """A product of a matrix and a vector, row by row and in threads: BLAS rounds as it likes."""
-    of_blocks = over_blocks(
-        lambda rows: np.einsum("ij,j->i", matrix[rows], vector), len(matrix), _BLOCK_ROWS
-    )
-    return np.concatenate(of_blocks)
 
 
 def _pull(products: Doubles, eta: float, row_weight: Doubles) -> Doubles:
