@@ -49,6 +49,27 @@ def test_no_warning_speaks_of_parameters_on_the_page(text):
     ("text", "told"),
     [
         (
+            "All memberships are about 1/4: the prototypes have collapsed onto the centre of the "
+            "data, and the labels mean little. m=2.5 is too fuzzy for so many dimensions: if m is "
+            "above 1.13, prototypes near the mean of the data collapse onto it. Try m=1.07.",
+            "All memberships are about 1/4: the centres have collapsed onto the centre of the "
+            "data, and the labels mean little.",
+        ),
+        (
+            "All memberships are about 1/4: the prototypes have collapsed onto the centre of the "
+            "data, and the labels mean little. The kernel is too narrow for m=2.5: if m is above "
+            "1.05, prototypes near the mean in its space collapse onto it. Try a larger sigma.",
+            "All memberships are about 1/4: the centres have collapsed onto the centre of the "
+            "data, and the labels mean little.",
+        ),
+        (
+            "3 of 6 prototypes coincide with another one and share its label; 3 distinct "
+            "prototype(s) remain. Each prototype moves to a dense region as wide as its spread: "
+            "try gamma=0.25 to separate more regions, more runs (n_init), or fewer clusters.",
+            "3 of 6 centres coincide with another one and share its label; 3 distinct "
+            "prototype(s) remain.",
+        ),
+        (
             "The rows look like one cluster, but the evidence for more is close to the threshold "
             "(evidence_=0.95; 1 or more means several clusters). Use at_least=2 to see the best "
             "split. (On the command line: --at-least.)",

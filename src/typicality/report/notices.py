@@ -30,10 +30,11 @@ _IN_WORDS = [
     (r"no component has min_cluster_size=(\S+) rows\.", r"no group has \1 rows."),
     (r"(?:lam=\S+ is too large for their spreads|clusters vanish at every lam that was tried)\.",
      "the method found no group that is dense enough."),
-    (r"(?:lam|m)=\S+ is too (?:small|fuzzy)[^.]*\.", ""),
-    (r"The kernel is too narrow for m=[^.]*\.", ""),
-    (r"Each prototype moves to a dense region as wide as its spread: [^.]*\.", ""),
-    (r"The iterations may repeat a cycle[^.]*\.", ""),
+    # A sentence ends where a space follows its full stop; others are decimal points.
+    (r"(?:lam|m)=\S+ is too (?:small|fuzzy).*?\.(?!\S)", ""),
+    (r"The kernel is too narrow for m=.*?\.(?!\S)", ""),
+    (r"Each prototype moves to a dense region as wide as its spread: .*?\.(?!\S)", ""),
+    (r"The iterations may repeat a cycle.*?\.(?!\S)", ""),
     (r"The spread eta (of \S+ cluster\(s\) )?is degenerate(?: \(.*?\))?:",
      r"The width \1has no meaning:"),
     (r" in the space of the kernel", ""),
@@ -61,6 +62,6 @@ def _for_reader(text: str) -> str:
     text = _COMMAND_LINE.sub("", text)
     for pattern, words in _IN_WORDS:
         text = re.sub(pattern, words, text)
-    text = _ADVICE.sub("", _CODE.sub("", text))
-    text = re.sub(r"\s+", " ", text).strip().rstrip(";:, ")
+    text = re.sub(r"\s+", " ", _CODE.sub("", text))
+    text = re.sub(r"\s+", " ", _ADVICE.sub("", text)).strip().rstrip(";:, ")
     return f"{text}." if text and text[-1] not in ".!?)" else text
