@@ -105,17 +105,17 @@ def test_plan_of_a_fit_has_its_seconds(estimator, blobs):
 
 
 @pytest.mark.parametrize(
-    "estimator",
+    ("estimator", "share_of_iterations"),
     [
-        FuzzyCMeans(3, random_state=0),
-        AdaptivePCM(6),
-        OneClusterPCM(sigma=1.0),
-        FuzzyCMeans(3, kernel="gaussian", sigma=1.0, random_state=0),
+        (FuzzyCMeans(3, random_state=0), 0.9),
+        (AdaptivePCM(6), 0.9),
+        (OneClusterPCM(sigma=1.0), 0.7),
+        (FuzzyCMeans(3, kernel="gaussian", sigma=1.0, random_state=0), 0.9),
     ],
     ids=str,
 )
-def test_seconds_of_a_fit_by_blocks_are_those_of_its_second_iteration(
-    estimator, blobs, tmp_path, monkeypatch
+def test_seconds_of_a_fit_by_blocks_follow_from_its_second_iteration(
+    estimator, share_of_iterations, blobs, tmp_path, monkeypatch
 ):
     np.save(tmp_path / "rows.npy", blobs[0])
     ticks = itertools.count(step=1000.0)  # so long seems every iteration
@@ -124,7 +124,8 @@ def test_seconds_of_a_fit_by_blocks_are_those_of_its_second_iteration(
     with followed_by(recorder):
         model = estimator.fit(open_rows(tmp_path / "rows.npy"))
     assert model.plan_.fit_seconds is None  # files of a model must not depend on the clock
-    assert recorder.seconds == [1000.0 * model.plan_.n_products]
+    of_iterations = 1000.0 * model.plan_.n_products
+    assert recorder.seconds == pytest.approx([of_iterations / share_of_iterations])
 
 
 # ---- progress ------------------------------------------------------------------------------------
