@@ -116,10 +116,11 @@ def csv_text(
     """
     new = _new_columns(block, extra)
     texts = [_cells_of(values) for values in new.values()]
-    rows = block.csv_rows()
     if safe:
         cells = map(texts_of, block.columns(block.names))
         rows = csv_rows_of([without_formulas(column) for column in cells])
+    else:
+        rows = block.csv_rows()
     if texts:
         rows = pc.binary_join_element_wise(
             rows, *texts, b",", null_handling="replace", null_replacement=b""
