@@ -273,7 +273,7 @@ def test_too_few_reference_rows_are_reported_with_a_number_that_would_do(rng):
     ("model", "message"),
     [
         (OneClusterPCM(calibration="split"), "calibration='split'"),
-        (OneClusterPCM(kernel="linear"), "kernel of a distance"),
+        (OneClusterPCM(kernel="linear"), "kernel that depends only on the distance"),
         (OneClusterPCM(sigma=2.0), "compressed"),
     ],
     ids=["split", "linear", "compressed"],

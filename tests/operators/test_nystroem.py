@@ -109,7 +109,7 @@ def test_rough_kernels_are_refused(rng):
 
 def test_promises_and_kernels_that_are_refused_at_once(rng):
     X = rng.normal(size=(30, 2))
-    assert "kernel of a distance" in offer(KernelColumns(Linear(), X), 1e-3)
+    assert "kernel that depends only on the distance" in offer(KernelColumns(Linear(), X), 1e-3)
     with pytest.raises(ValueError, match=r"rounding, .* less than 1e-12\. Use algorithm='auto'"):
         Nystroem(KernelColumns(Gaussian(1.0), X), rtol=1e-13)
 

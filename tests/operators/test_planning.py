@@ -99,7 +99,7 @@ def test_methods_by_name_keep_the_promise(rng, algorithm):
         (Gaussian(1.0), 4, "nufft", "4 features, more than 3"),
         (Laplacian(1.0), 2, "nufft", "[Gg]aussian"),
         (Linear(), 2, "truncated", "gaussian, laplacian and cauchy"),
-        (Linear(), 2, "nystroem", "kernel of a distance"),
+        (Linear(), 2, "nystroem", "kernel that depends only on the distance"),
         (Gaussian(1e-3), 2, "nystroem", "not smooth enough"),
     ],
 )
@@ -201,7 +201,7 @@ def test_refusals_name_the_kernel_before_the_promise(rng):
     X = rng.normal(size=(100, 2))
     with pytest.raises(ValueError, match="Steep, not Gaussian"):
         choose_operator(KernelColumns(Steep(1.0), X), X, EXACT, algorithm="nufft")
-    with pytest.raises(ValueError, match="kernel of a distance"):
+    with pytest.raises(ValueError, match="kernel that depends only on the distance"):
         choose_operator(KernelColumns(Linear(), X), X, EXACT, algorithm="nystroem")
 
 

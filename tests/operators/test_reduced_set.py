@@ -99,5 +99,5 @@ def test_what_cannot_be_reduced_is_refused(rng):
         reduced_set(KernelColumns(Gaussian(1.0), X[:1]), W[:1], rtol=1e-4)
     with pytest.raises(ValueError, match=r"cannot guarantee .* only more than 1\.7e-07"):
         reduced_set(columns, W, rtol=1e-9)
-    with pytest.raises(ValueError, match="kernel of a distance"):
+    with pytest.raises(ValueError, match="kernel that depends only on the distance"):
         reduced_set(KernelColumns(Linear(), X), W, rtol=1e-3)

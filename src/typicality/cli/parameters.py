@@ -90,8 +90,8 @@ def check_categories(options: Options, kernel: str | None, *, has_kernel: bool) 
         return
     if kernel not in (None, "gaussian", "linear"):
         raise WrongUseError(
-            f"--kernel {kernel} compares only numbers; leave it out with --categorical, or "
-            "use --kernel gaussian."
+            f"--kernel {kernel} compares only numbers, so it cannot be combined with "
+            "--categorical. Remove --kernel, or use --kernel gaussian."
         )
     if options.mismatch is not None and (kernel == "linear" or not (has_kernel or kernel)):
         raise WrongUseError(

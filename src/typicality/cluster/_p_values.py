@@ -139,7 +139,10 @@ class WithPValues:
         if isinstance(self._left_out, CompressedScores):
             return "a compressed model does not keep the training rows"
         if not self._left_out.known.columns.on_sphere:
-            return f"it needs a kernel of a distance, and the kernel is {self.kernel_}"
+            return (
+                "it needs a kernel that depends only on the distance of two rows, and the kernel "
+                f"is {self.kernel_}"
+            )
         return None
 
     def _reference(self: Any) -> Calibration:

@@ -375,7 +375,8 @@ def rounding_of(rank: int) -> float:
 def plain_refusal(columns: Columns, rtol: float) -> str | None:
     """What is known without looking at the rows."""
     if not (isinstance(columns, KernelColumns) and isinstance(columns.kernel_function, Stationary)):
-        return f"landmarks need a kernel of a distance ({', '.join(DISTANCE_KERNELS)})"
+        names = ", ".join(DISTANCE_KERNELS)
+        return f"landmarks need a kernel that depends only on the distance of two rows ({names})"
     if not columns.positive_semidefinite:
         return "landmarks need a kernel that is a scalar product"
     if rtol < SMALLEST_PROMISE:

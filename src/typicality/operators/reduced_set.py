@@ -138,8 +138,8 @@ def reduced_set(columns: Columns, weights: Floats, *, rtol: float) -> ReducedSet
     """
     if not (isinstance(columns, KernelColumns) and isinstance(columns.kernel_function, Stationary)):
         raise ValueError(
-            "Only models with a kernel of a distance can be compressed "
-            f"({', '.join(DISTANCE_KERNELS)})."
+            "Only models with a kernel that depends only on the distance of two rows can be "
+            f"compressed ({', '.join(DISTANCE_KERNELS)})."
         )
     smallest = 2.0 * float(np.sqrt(_ROUNDING))
     if not rtol > smallest:

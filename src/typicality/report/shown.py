@@ -72,7 +72,7 @@ def _note_on_rows(view: FittedView, max_rows: int, n_kept: int, random_state: An
     seed = f" (seed {random_state})" if isinstance(random_state, int | np.integer) else ""
     several = ", some of each cluster" if view.labels.max() > 0 else ""
     often = f"; in the plots rows {unassigned} look more frequent than they are" if n_kept else ""
-    moved = "they are estimates" if view.kind == "tree" else "of the rows shown only"
+    moved = "they are estimates" if view.kind == "tree" else "they refer only to the rows shown"
     return (
         f"The page shows {max_rows:,} of {view.n_rows:,} rows: {outliers} drawn at "
         f"random{seed}{several}{often}. Numbers of rows refer to all rows; after you "
