@@ -35,7 +35,7 @@ class JudgedBlock(NamedTuple):
     kept : array of shape (n,), bool
         Which of them were judged.
     view : FittedView
-        What the model says of these; of a row of zeros where there is none.
+        What the model says of the judged rows. If no row was judged, of one row of zeros.
     written : bytes or Table
         What is written of the block, csv or parquet.
     """

@@ -425,6 +425,15 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
             return Dissimilarities(rows.dtype)
         return None if self.metric == "euclidean" else Sphere(self.metric)
 
+    def _local_reader(self, nodes: DistinctRows) -> Any:
+        """What reads new rows; None for given distances. Warns about suspicious features."""
+        if self.metric == "precomputed":
+            return None
+        opened = open_space("linear", "auto", nodes.rows, nodes.weight)
+        if self.metric == "euclidean" and len(nodes.rows) > 1:
+            warn_about_features(opened, self)
+        return opened.reader
+
     def _fit_local(
         self, nodes: DistinctRows, rows: Floats, callbacks: FitCallbacks
     ) -> Callable[[Any], None]:
@@ -432,12 +441,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
 
         Returns a function of the weights that warns of what is suspicious.
         """
-        reader, given = None, self.metric == "precomputed"
-        if not given:
-            opened = open_space("linear", "auto", nodes.rows, nodes.weight)
-            reader = opened.reader
-            if self.metric == "euclidean" and len(nodes.rows) > 1:
-                warn_about_features(opened, self)
+        reader, given = self._local_reader(nodes), self.metric == "precomputed"
         trees, others = expected_seconds(len(nodes.rows), 1 if given else nodes.rows.shape[1])
         expected = Plan("local", 0, "trees of many scales", other_seconds=trees + others)
         callbacks.begin(0, lambda state: {}, expected)

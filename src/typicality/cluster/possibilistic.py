@@ -185,7 +185,7 @@ class PossibilisticCMeans(PrototypeClusterer):
     >>> from typicality import PossibilisticCMeans
     >>> X = np.array([[0.0], [0.1], [0.2], [1.0], [1.1], [1.2], [9.0]])
     >>> model = PossibilisticCMeans(n_clusters=2, eta=0.1, init=[[0.0], [1.0]]).fit(X)
-    >>> model.memberships_[-1].round(3)  # the last row belongs nowhere
+    >>> model.memberships_[-1].round(3)  # the last row is in no cluster
     array([0., 0.])
     """
 
