@@ -1,48 +1,8 @@
 """Warnings on a page: what was observed, for a reader who has not made the run."""
 
-import re
-from pathlib import Path
-
 import pytest
 
 from typicality.report.notices import for_readers
-
-MESSAGES = Path(__file__).parents[1] / "messages.txt"
-OF_FITS = (
-    "Bandwidth|Calibration|Clustering|CoincidentClusters|CollapsedMemberships|DegenerateSpread|"
-    "EmptyClusters|FragmentedClusters|IndefiniteKernel"
-)
-CODE = re.compile(
-    r"\w=|\w_\b|_\w|--|\b(?:alpha|sigma|lam|eta|gamma|rtol|n_init|labels_at|sklearn|kernel|PCM)\b"
-    r"|\b(?:Use|Try|Increase|Set)\b"
-)
-
-
-def warnings_of_fits():
-    """The wording of every warning of a fit, with numbers put in."""
-    lines = MESSAGES.read_text(encoding="utf-8").splitlines()
-    found = [re.fullmatch(rf"(?:{OF_FITS})Warning: (.*)", line) for line in lines]
-    advice = [
-        line for line in lines if re.match(r"(?:Use|Try) .*(?:cluster|lam|\bm\b|assign)", line)
-    ]
-    texts = [match[1] for match in found if match]
-    with_advice = [
-        text[: -len(" {}")] + f" {line}"
-        for text in texts
-        if text.endswith(". {}")
-        for line in advice
-    ]
-    return [text.replace("{}", "7") for text in texts + with_advice]
-
-
-def test_there_are_warnings_to_put_into_words():
-    assert len(warnings_of_fits()) > 30
-
-
-@pytest.mark.parametrize("text", warnings_of_fits())
-def test_no_warning_speaks_of_parameters_on_the_page(text):
-    told = for_readers([f"{text} (On the command line: --assign, --param sigma=VALUE.)"])
-    assert [CODE.findall(sentence) for sentence in told] in ([], [[]])
 
 
 @pytest.mark.parametrize(
