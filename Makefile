@@ -6,10 +6,11 @@ RUN := $(VENV)/bin/python
 RUNNABLE := $(VENV)/.runnable
 READY := $(VENV)/.ok
 
+PYTEST := SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -n auto --maxprocesses 4 --dist loadgroup
 MINUTES ?= 10
 BOUNDS := $(CURDIR)/.bounds
 
-.PHONY: demo test check compiled lowest fuzz bounds bench calibrate papers docs clean
+.PHONY: demo test test-skipped check compiled lowest fuzz bounds bench calibrate papers docs clean
 
 demo: $(RUNNABLE)
 	$(VENV)/bin/typicality demo --output demo --force
@@ -19,7 +20,11 @@ demo: $(RUNNABLE)
 # of pytest, one for each core, from starting threads for each core.
 test: $(READY)
 	$(MAKE) --jobs 2 check compiled
-	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -n auto --maxprocesses 4 --dist loadgroup
+	$(PYTEST)
+
+# The tests that the last `make test` skipped, after optional parts (torch, a browser) were installed.
+test-skipped: $(READY)
+	$(PYTEST) --skipped-before
 
 compiled: $(READY)
 	$(VENV)/bin/typicality warm-up --quiet

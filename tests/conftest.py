@@ -140,12 +140,29 @@ NO_GPU = "torch sees no GPU"
 NO_INTERPRETER = "Triton 3.9 or newer is not installed: no fused kernel was interpreted"
 
 
-def pytest_collection_modifyitems(items):
-    """Skip what needs a GPU where there is none."""
+SKIPPED = "typicality/skipped"  # in the cache of pytest: what the last whole run left out
+
+
+def pytest_addoption(parser):
+    """Add an option for a second run, after optional parts were installed."""
+    parser.addoption(
+        "--skipped-before",
+        action="store_true",
+        help="run only the tests that the last run without this option skipped",
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """Skip what needs a GPU where there is none; keep to what was skipped, where that is asked."""
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked and not has_gpu():
         for item in marked:
             item.add_marker(pytest.mark.skip(reason=NO_GPU))
+    if config.getoption("--skipped-before"):
+        places = tuple(config.cache.get(SKIPPED, []))
+        others = [item for item in items if not item.nodeid.startswith(places)]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if item.nodeid.startswith(places)]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -175,8 +192,11 @@ def pytest_report_header():
     return f"{FOLDER_VARIABLE}: {os.environ.get(FOLDER_VARIABLE, 'not set')}"
 
 
-def pytest_terminal_summary(terminalreporter):
+def pytest_terminal_summary(terminalreporter, config):
     """Say how many tests want real data or a GPU that are not here, and how to have them run."""
+    if not config.getoption("--skipped-before"):
+        skipped = terminalreporter.stats.get("skipped", [])
+        config.cache.set(SKIPPED, sorted({report.nodeid for report in skipped}))
     reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
     n_without_data = sum(FOLDER_VARIABLE in reason for reason in reasons)
     if n_without_data:

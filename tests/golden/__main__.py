@@ -1,5 +1,6 @@
 """Record the golden results, or compare this code with them."""
 
+# ruff: noqa: T201
 import json
 import lzma
 import pickle

@@ -14,8 +14,10 @@ import numpy as np
 from click.testing import CliRunner
 from sklearn.datasets import load_iris
 
-DROPPED_KEYS = {"versions", "machine", "path", "seconds", "made_by", "arguments", "command",
-                "fingerprint", "files", "started", "finished", "memory", "plan", "passes"}  # fmt: skip
+DROPPED_KEYS = {
+    "versions", "machine", "path", "seconds", "made_by", "arguments", "command", "fingerprint",
+    "files", "started", "finished", "memory", "plan", "passes",
+}  # fmt: skip
 Case = tuple[bytes, list[str]]
 
 
@@ -53,8 +55,10 @@ def cases() -> dict[str, Case]:
              for i, line in enumerate(plain)]  # fmt: skip
     signs = ["price,share,x", *(f'"${1000 + 37 * i:,}",{i % 50}%,{v}' for i, v in
                                 enumerate(X[:, 0].tolist()))]  # fmt: skip
-    german = ["Ort;Anzahl;Quote", *(f"Köln {i};{1000 + 61 * i:,}".replace(",", ".") + f";{v}".replace(".", ",")
-                                   for i, v in enumerate(X[:, 0].tolist()))]  # fmt: skip
+    counts = [f"{1000 + 61 * i:,}".replace(",", ".") for i in range(60)]
+    quotas = [f"{v}".replace(".", ",") for v in X[:, 0].tolist()]
+    german = ["Ort;Anzahl;Quote"]
+    german += [f"Köln {i};{a};{b}" for i, (a, b) in enumerate(zip(counts, quotas, strict=True))]
     skewed = lines(np.exp(X / 4).round(5), "a,b")
     iris = load_iris()
     flowers = lines(iris.data, "sl,sw,pl,pw")
