@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from typicality.cli import main
 
 OUTPUTS = Path(__file__).with_name("outputs")
-TIMED = re.compile(r"^By .*? in\sall\.", re.DOTALL | re.MULTILINE)  # lines break with the time
+TIMED = re.compile(r"^By .*?\sin\sall\.", re.DOTALL | re.MULTILINE)  # lines break with the time
 
 
 def measured(n=60, d=2):
