@@ -55,7 +55,7 @@ def write_parcels() -> None:
         days = rng.normal(21, 2) if carrier == "sea" else rng.normal(3 + 2 * abroad, 0.7)
         weight = "NA" if i in (17, 90) else f"{rng.normal(8.0, 1.5):.1f}"
         if i == 120:
-            carrier, abroad, days, weight = "sea", False, 20.0, "8.0"
+            carrier, abroad, days, weight = "sea", False, 20.0, "11.5"
         zone = "abroad" if abroad else "home"
         lines.append(f"P{1000 + i}  {carrier:4}  {zone:6}  {weight:>5}  {days:5.1f}")
     Path("parcels.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")

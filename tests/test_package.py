@@ -29,7 +29,6 @@ LAYERS = [
         "_compat",
         "_estimators",
         "_files",
-        "_memory",
         "datasets",
         "plan",
         "minimax",

@@ -10,11 +10,9 @@ import typicality.cli.run as running
 from bad_files import BAD_TEXTS
 from typicality.cli.errors import with_options
 from typicality.exceptions import TableError
-from typicality.tables import lines, open_table, read_rows
+from typicality.tables import lines, open_table, read_rows, reading
 
-WIDE = ",".join(f"c{j}" for j in range(10_000))
-TOO_WIDE = f"{WIDE}\n{WIDE.replace('c', '1')}\n{WIDE.replace('c', '2')}\n".encode()
-EVERY_TEXT = {name: bad[0] for name, bad in BAD_TEXTS.items()} | {"too many columns": TOO_WIDE}
+EVERY_TEXT = {name: bad[0] for name, bad in BAD_TEXTS.items()}
 
 
 @pytest.fixture
@@ -29,9 +27,9 @@ def folder(tmp_path, monkeypatch):
 def test_command_prints_the_error_of_the_library_for_a_bad_text(run, folder, contents, command):
     (folder / "bad.csv").write_bytes(contents)
     with pytest.raises(TableError) as caught, open_table("bad.csv") as table:
-        read_rows(table, memory=100_000)
+        read_rows(table)
     message = with_options(str(caught.value))
-    done = run(command, "bad.csv", "--memory", 0.0001)
+    done = run(command, "bad.csv")
     assert (done.exit_code, done.stdout, done.stderr) == (3, "", f"Error: {message}\n")
     assert os.listdir(folder) == ["bad.csv"]
 
@@ -82,15 +80,22 @@ def test_command_ends_when_the_file_changes_half_way(run, folder, monkeypatch, s
         ("rows.parquet", b"a,b\n1,2\n", "get it again, or name its format with --format."),
         ("rows.csv.gz", gzip.compress(b"PAR1"), "Name it .parquet, or use --format parquet."),
         ("rows.ndjson", b'{"a": 1}\n{"a": "x"}\n', "the same type in all lines."),
-        ("rows.csv", TOO_WIDE, "Choose columns with --columns, or allow more with --memory."),
     ],
-    ids=["suffix", "parquet", "text", "packed parquet", "lines of JSON", "memory"],
+    ids=["suffix", "parquet", "text", "packed parquet", "lines of JSON"],
 )
 def test_remedies_name_options(run, folder, name, contents, remedy):
     (folder / name).write_bytes(contents)
-    done = run("cluster", name, "--memory", 0.0001)
+    done = run("cluster", name)
     assert done.exit_code == 3
     assert done.stderr.endswith(f"{remedy}\n")
+
+
+def test_file_with_too_many_numbers_is_refused_where_all_are_needed(run, folder, monkeypatch):
+    (folder / "rows.csv").write_text("a,b\n1,2\n3,5\n7,1\n", encoding="utf-8")
+    monkeypatch.setattr(reading, "MOST_NUMBERS", 5)
+    done = run("compare", "rows.csv")
+    assert done.exit_code == 3
+    assert done.stderr.endswith("Choose columns with --columns, or fewer rows.\n")
 
 
 def test_command_ends_when_there_is_no_such_file(run, folder):

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from typicality.cli import blocks, machine
+from typicality.tables import reading
 
 TEXT = {"encoding": "utf-8"}
 SIZES = (400, 0, 350)
@@ -51,6 +52,18 @@ def words(done):
     return " ".join(done.stdout.split())
 
 
+@pytest.fixture
+def in_blocks(run, monkeypatch):
+    """Run a command that may hold no numbers of a file in memory."""
+
+    def invoke(*arguments):
+        with monkeypatch.context() as patch:
+            patch.setattr(reading, "MOST_NUMBERS", 0)
+            return run(*arguments)
+
+    return invoke
+
+
 @pytest.fixture(params=["parquet", "csv"])
 def parts(request, tmp_path):
     write(tmp_path / "parts", request.param)
@@ -66,10 +79,10 @@ def parts(request, tmp_path):
         ("parquet", ("pcm", "-k", 2, "--kernel", "gaussian")),
     ],
 )
-def test_labels_in_blocks_are_those_in_memory(run, tmp_path, suffix, method):
+def test_labels_in_blocks_are_those_in_memory(run, in_blocks, tmp_path, suffix, method):
     write(tmp_path / "parts", suffix)
     options = [tmp_path / "parts", "--no-report", "--method", *method, "-o"]
-    in_blocks = run("cluster", *options, tmp_path / "blocks", "--in-blocks")
+    in_blocks = in_blocks("cluster", *options, tmp_path / "blocks")
     assert in_blocks.exit_code == 0, in_blocks.stderr
     assert run("cluster", *options, tmp_path / "memory").exit_code == 0
     assert labels_of(tmp_path / "blocks") == labels_of(tmp_path / "memory")
@@ -84,10 +97,12 @@ def test_labels_in_blocks_are_those_in_memory(run, tmp_path, suffix, method):
 
 
 @pytest.mark.parametrize(("suffix", "method"), [("parquet", "auto"), ("csv", "alpha-cut")])
-def test_methods_for_rows_in_memory_are_fitted_on_a_sample(run, tmp_path, suffix, method):
+def test_methods_for_rows_in_memory_are_fitted_on_a_sample(
+    run, in_blocks, tmp_path, suffix, method
+):
     write(tmp_path / "parts", suffix)
     options = [tmp_path / "parts" / "part-*.*", "--method", method, "--max-rows", 300, "-o"]
-    done = run("cluster", *options, tmp_path / "blocks", "--in-blocks")
+    done = in_blocks("cluster", *options, tmp_path / "blocks")
     assert done.exit_code == 0, done.stderr
     assert "Fitted on a random sample of 300 of the 750 rows" in words(done)
     assert run("cluster", *options, tmp_path / "memory").exit_code == 0
@@ -97,9 +112,9 @@ def test_methods_for_rows_in_memory_are_fitted_on_a_sample(run, tmp_path, suffix
     )
 
 
-def test_outliers_of_blocks_are_those_in_memory(run, parts, tmp_path):
+def test_outliers_of_blocks_are_those_in_memory(run, in_blocks, parts, tmp_path):
     options = [parts, "--max-rows", 300, "--no-report", "-o"]
-    done = run("outliers", *options, tmp_path / "blocks", "--in-blocks")
+    done = in_blocks("outliers", *options, tmp_path / "blocks")
     assert done.exit_code == 0, done.stderr
     assert run("outliers", *options, tmp_path / "memory").exit_code == 0
     one, other = (table_of(tmp_path / name, "outliers") for name in ("blocks", "memory"))
@@ -110,8 +125,8 @@ def test_outliers_of_blocks_are_those_in_memory(run, parts, tmp_path):
     assert one["why"] == other["why"]
 
 
-def test_outliers_of_all_rows_are_found_by_passes(run, parts, tmp_path):
-    done = run("outliers", parts, "--max-rows", 10_000, "--in-blocks", "-o", tmp_path / "out")
+def test_outliers_of_all_rows_are_found_by_passes(run, in_blocks, parts, tmp_path):
+    done = in_blocks("outliers", parts, "--max-rows", 10_000, "-o", tmp_path / "out")
     assert done.exit_code == 0, done.stderr
     record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
     assert record["results"]["sample"] is None
@@ -121,10 +136,12 @@ def test_outliers_of_all_rows_are_found_by_passes(run, parts, tmp_path):
 
 @pytest.mark.parametrize("missing", ["drop", "median"])
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
-def test_missing_values_in_blocks_are_treated_as_in_memory(run, tmp_path, suffix, missing):
+def test_missing_values_in_blocks_are_treated_as_in_memory(
+    run, in_blocks, tmp_path, suffix, missing
+):
     write(tmp_path / "parts", suffix, gaps=True)
     options = [tmp_path / "parts", "-m", "fcm", "-k", 2, "--missing", missing, "--no-report", "-o"]
-    done = run("cluster", *options, tmp_path / "blocks", "--in-blocks")
+    done = in_blocks("cluster", *options, tmp_path / "blocks")
     assert done.exit_code == 0, done.stderr
     assert run("cluster", *options, tmp_path / "memory").exit_code == 0
     labels = labels_of(tmp_path / "blocks")
@@ -135,27 +152,27 @@ def test_missing_values_in_blocks_are_treated_as_in_memory(run, tmp_path, suffix
 @pytest.mark.parametrize(
     ("suffix", "place"), [("parquet", "row 7 counted from 0"), ("csv", "line 9")]
 )
-@pytest.mark.parametrize("mode", [(), ("--in-blocks",)])
-def test_missing_value_is_named_by_file_and_place(run, tmp_path, suffix, place, mode):
+def test_missing_value_is_named_by_file_and_place(run, in_blocks, tmp_path, suffix, place):
     write(tmp_path / "parts", suffix, gaps=True)
-    done = run("cluster", tmp_path / "parts", "-m", "fcm", "-k", 2, *mode, "-o", tmp_path / "out")
-    assert done.exit_code == 3
-    assert f"part-2.{suffix}, {place}; leave" in done.stderr
+    for call in (run, in_blocks):
+        done = call("cluster", tmp_path / "parts", "-m", "fcm", "-k", 2, "-o", tmp_path / "out")
+        assert done.exit_code == 3
+        assert f"part-2.{suffix}, {place}; leave" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
 
 
-def test_file_with_other_columns_is_named(run, parts, tmp_path):
+def test_file_with_other_columns_is_named(in_blocks, parts, tmp_path):
     suffix = next(parts.iterdir()).suffix
     one = {"x": [1.0], "z": [2.0], "side": ["left"]}
     writers = {".parquet": pq.write_table, ".csv": pa.csv.write_csv}
     writers[suffix](pa.table(one), parts / f"part-3{suffix}")
-    done = run("cluster", parts, "--in-blocks", "-o", tmp_path / "out")
+    done = in_blocks("cluster", parts, "-o", tmp_path / "out")
     assert done.exit_code == 3
     assert f"part-3{suffix} differs from the other files: column 'y' is missing" in done.stderr
 
 
-def test_chosen_column_of_text_is_named(run, parts, tmp_path):
-    done = run("cluster", parts, "--columns", "x,side", "--in-blocks", "-o", tmp_path / "out")
+def test_chosen_column_of_text_is_named(in_blocks, parts, tmp_path):
+    done = in_blocks("cluster", parts, "--columns", "x,side", "-o", tmp_path / "out")
     assert done.exit_code == 3
     assert "column 'side'" in done.stderr
     assert f"part-0{next(parts.iterdir()).suffix}" in done.stderr
@@ -165,48 +182,41 @@ def test_chosen_column_of_text_is_named(run, parts, tmp_path):
     ("options", "what"),
     [
         (("--categorical", "auto"), "categories"),
-        (
-            ("--checkpoint", "state", "-m", "fcm", "-k", 2),
-            "--checkpoint works only on rows in memory",
-        ),
         (("--device", "cpu", "-m", "fcm", "-k", 2), "--device works only on rows in memory"),
-        (("--memory", 0.1), "--memory 0.1"),
         (("--name", "nobody"), "no column 'nobody'"),
     ],
 )
-def test_what_needs_all_rows_is_refused_with_a_remedy(run, parts, tmp_path, options, what):
-    done = run("cluster", parts, "--in-blocks", *options, "-o", tmp_path / "out")
+def test_what_needs_all_rows_is_refused_with_a_remedy(in_blocks, parts, tmp_path, options, what):
+    if "--device" in options:
+        pytest.importorskip("torch", reason="torch is not installed")
+    done = in_blocks("cluster", parts, *options, "-o", tmp_path / "out")
     assert done.exit_code == 3
     assert what in done.stderr
     assert not (tmp_path / "out").exists()
 
 
-def test_reference_is_refused_in_blocks(run, parts, tmp_path):
-    done = run("outliers", parts, "--reference", parts, "--in-blocks", "-o", tmp_path / "out")
+def test_reference_is_refused_in_blocks(run, parts, tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "MOST_NUMBERS", 1200)  # of 1500, and 800 of the reference
+    clean = next(parts.glob("part-0.*"))
+    done = run("outliers", parts, "--reference", clean, "-o", tmp_path / "out")
     assert done.exit_code == 3
     assert "typicality score" in done.stderr
 
 
-def test_sample_that_does_not_fit_is_smaller_and_says_so(run, parts, tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "rows_that_fit", lambda *_: 200)
-    monkeypatch.setattr(blocks, "_FEWEST", 100)
-    done = run("cluster", parts, "-m", "alpha-cut", "--in-blocks", "-o", tmp_path / "out")
+def test_sample_has_a_largest_size(in_blocks, parts, tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "LARGEST_SAMPLE", 200)
+    done = in_blocks("cluster", parts, "-m", "alpha-cut", "--no-report", "-o", tmp_path / "out")
     assert done.exit_code == 0
-    assert "so 200 rows were fitted" in " ".join(done.stderr.split())
-    monkeypatch.setattr(blocks, "_FEWEST", 300)
-    done = run("cluster", parts, "-m", "alpha-cut", "--in-blocks", "-o", tmp_path / "more")
-    assert done.exit_code == 3
-    assert "A sample of 300 rows does not fit" in done.stderr
+    assert "Fitted on a random sample of 200 of the 750 rows" in words(done)
 
 
-def test_report_shows_a_sample_and_the_least_typical_rows(run, tmp_path, monkeypatch):
+def test_report_shows_a_sample_and_the_least_typical_rows(in_blocks, tmp_path, monkeypatch):
     write(tmp_path / "parts", "csv")
     with (tmp_path / "parts" / "part-2.csv").open("a", **TEXT) as stream:
         stream.write("300,-500,far\n")
     monkeypatch.setattr(blocks, "_SHOWN", 100)
     monkeypatch.setattr(blocks, "_WORST", 3)
-    options = ["-m", "sequential", "--in-blocks", "-o", tmp_path / "out"]
-    done = run("cluster", tmp_path / "parts", *options)
+    done = in_blocks("cluster", tmp_path / "parts", "-m", "sequential", "-o", tmp_path / "out")
     assert done.exit_code == 0, done.stderr
     record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
     assert 100 < record["results"]["passes"]["n_shown"] <= 103
@@ -218,12 +228,12 @@ def test_report_shows_a_sample_and_the_least_typical_rows(run, tmp_path, monkeyp
     assert "of the 751 rows: a random sample, and the least typical rows of all" in page
 
 
-def test_interrupt_leaves_nothing(run, parts, tmp_path, monkeypatch):
+def test_interrupt_leaves_nothing(in_blocks, parts, tmp_path, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(blocks._Shown, "see", interrupt)
-    done = run("cluster", parts, "-m", "fcm", "-k", 2, "--in-blocks", "-o", tmp_path / "out")
+    done = in_blocks("cluster", parts, "-m", "fcm", "-k", 2, "-o", tmp_path / "out")
     assert done.exit_code == 130
     assert done.stderr == "Error: Interrupted; nothing was written.\n"
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
@@ -236,7 +246,7 @@ FITTED = ["-m", "fcm", "-k", 2, "--no-report", "-o"]
 
 
 @pytest.fixture
-def dask_and_blocks(run, tmp_path):
+def dask_and_blocks(run, in_blocks, tmp_path):
     """Fit with the workers of some options, and in blocks; the files must hold the same.
 
     To start workers takes seconds, so each test has one format of files.
@@ -246,8 +256,7 @@ def dask_and_blocks(run, tmp_path):
         write(tmp_path / "parts", suffix)
         done = run("cluster", tmp_path / "parts", *FITTED, tmp_path / "dask", *workers)
         assert done.exit_code == 0, done.stderr
-        options = [tmp_path / "parts", *FITTED, tmp_path / "blocks", "--in-blocks"]
-        assert run("cluster", *options).exit_code == 0
+        assert in_blocks("cluster", tmp_path / "parts", *FITTED, tmp_path / "blocks").exit_code == 0
         assert labels_of(tmp_path / "dask") == labels_of(tmp_path / "blocks")
         dask, blocks = (
             json.loads((tmp_path / name / "run.json").read_text(**TEXT))

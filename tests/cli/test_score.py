@@ -262,7 +262,7 @@ def test_score_says_what_parquet_cannot_hold(run, clustered, tmp_path, column):
     assert done.exit_code == 0, done.stderr
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", "tsv", "csv.gz", "arrow", "npz"])
+@pytest.mark.parametrize("suffix", ["xlsx", "tsv", "csv.gz", "arrow", "npy"])
 def test_score_refuses_a_kind_of_file_it_does_not_write(run, groups, clustered, tmp_path, suffix):
     done = run("score", clustered[1], groups, "-o", tmp_path / f"scored.{suffix}")
     assert done.exit_code == 2

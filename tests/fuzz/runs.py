@@ -4,7 +4,7 @@ import atexit
 import json
 import shutil
 import tempfile
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 from cli.conftest import group_lines
 from fuzz.contract import Target, check_message
 from fuzz.mutations import changed_bytes, changed_json, json_bytes
-from typicality._files import atomic_folder
 from typicality.cli import main
-from typicality.cli.folder import RECORD, _recorded
+from typicality.cli.folder import RECORD
 
 _COMMANDS = ["report", "score", "explain"]
 _CODES = {0, 3, 4}  # done, unusable, exists already
-_USERS_FILE = "notes.txt"
 
 
 def _invoke(*arguments):
@@ -75,28 +73,6 @@ def _copied(run, to, record):
     (to / RECORD).write_bytes(record)
 
 
-def _replace(value, folder):
-    """Replace a folder by force: a file of the user's is never lost, whatever the record says."""
-    (made_by, record), others = value
-    run, _ = _run(made_by)
-    path = folder / "run"
-    _copied(run, path, record)
-    for name in others:
-        (path / name).write_text("mine", encoding="utf-8")
-    before = {file.relative_to(path) for file in path.rglob("*") if file.is_file()}
-    try:
-        with atomic_folder(
-            path, overwrite=True, recorded=partial(_recorded, name=RECORD)
-        ) as temporary:
-            (temporary / "new").touch()
-    except FileExistsError:
-        assert {file.relative_to(path) for file in path.rglob("*") if file.is_file()} == before
-        raise
-    assert others == []
-
-
-_OTHERS = st.lists(st.sampled_from([_USERS_FILE, "labels.csv", "model/model.json"]), max_size=1)
 TARGETS = {
     "run.json": Target(st.tuples(_changed_record(), st.sampled_from(_COMMANDS)), _use, ()),
-    "replace": Target(st.tuples(_changed_record(), _OTHERS), _replace, (FileExistsError,)),
 }

@@ -95,10 +95,6 @@ _NPY = [
     _numpy(np.save, array)
     for array in (_X, _X[:, 0], np.asfortranarray(_X), _X.astype(">f4"), _X > 0, np.arange(12))
 ]
-_NPZ = [
-    _numpy(np.savez, X=_X, y=_X[:, 0]),
-    _numpy(np.savez_compressed, rows=_X.astype(np.float32), other=np.arange(3)),
-]
 _XLSX = [_workbook(SHEET), _workbook([["a", "b"], [1, 2.5], [3, None], ["x", 4]], [[1]])]
 _OPTIONS = st.fixed_dictionaries(
     {},
@@ -107,7 +103,6 @@ _OPTIONS = st.fixed_dictionaries(
         "header": st.booleans(),
         "encoding": st.sampled_from(["utf-8", "latin-1", "utf-16", "cp1252", "ascii"]),
         "decimal": st.sampled_from([".", ","]),
-        "comment": st.sampled_from(["#", "", "//", "a"]),
     },
 )
 
@@ -171,6 +166,5 @@ TARGETS = {
     "parquet": _target(".parquet", changed_bytes(_PARQUET)),
     "arrow": _target(".arrow", changed_bytes(_ARROW)),
     "npy": _target(".npy", changed_bytes(_NPY)),
-    "npz": _target(".npz", changed_archives(_NPZ) | changed_bytes(_NPZ)),
     "xlsx": _target(".xlsx", changed_archives(_XLSX) | changed_bytes(_XLSX), _OPTIONS),
 }

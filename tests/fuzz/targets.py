@@ -4,9 +4,9 @@ from functools import cache
 from importlib import import_module
 
 _MODULES = {
-    "tables": ("csv", "csv.gz", "ndjson", "parquet", "arrow", "npy", "npz", "xlsx"),
+    "tables": ("csv", "csv.gz", "ndjson", "parquet", "arrow", "npy", "xlsx"),
     "models": ("model",),
-    "runs": ("run.json", "replace"),
+    "runs": ("run.json",),
     "pages": ("page",),
 }
 NAMES = [name for names in _MODULES.values() for name in names]

@@ -364,7 +364,7 @@ def test_an_older_model_is_replaced_only_when_asked(tmp_path):
     assert save(FuzzyCMeans(3), tmp_path / "m", overwrite=True) == tmp_path / "m"
     assert load(tmp_path / "m").n_clusters == 3
     (tmp_path / "m" / "notes.txt").touch()
-    with pytest.raises(FileExistsError, match=r"notes\.txt"):
+    with pytest.raises(FileExistsError, match="typicality has not written it"):
         save(FuzzyCMeans(4), tmp_path / "m", overwrite=True)
 
 
@@ -380,14 +380,6 @@ def test_annotations_of_arrays_are_read_with_any_numpy(annotation):
 @pytest.mark.parametrize("contents", ["{}", "precious", '{"format": "another library"}'])
 def test_save_keeps_files_of_others_that_have_our_names(tmp_path, contents):
     (tmp_path / "model.json").write_text(contents)
-    with pytest.raises(FileExistsError, match=r"holds 'model\.json', which was not written by"):
+    with pytest.raises(FileExistsError, match="typicality has not written it"):
         save(FuzzyCMeans(3), tmp_path, overwrite=True)
     assert (tmp_path / "model.json").read_text() == contents
-
-
-def test_save_keeps_arrays_of_others(tmp_path):
-    save(FuzzyCMeans(3), tmp_path / "m")
-    (tmp_path / "m" / "arrays.safetensors").write_text("precious")
-    with pytest.raises(FileExistsError, match=r"holds 'arrays\.safetensors', which has changed"):
-        save(FuzzyCMeans(4), tmp_path / "m", overwrite=True)
-    assert (tmp_path / "m" / "arrays.safetensors").read_text() == "precious"

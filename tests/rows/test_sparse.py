@@ -33,7 +33,6 @@ from typicality._sparse import (
     sqdist_to_points,
     stack_rows,
 )
-from typicality.cluster import _starts
 from typicality.exceptions import FeatureWarning
 from typicality.kernels import Cosine, Gaussian, LocalGaussian
 from typicality.rows import ArrayRows, DistinctRows, Features, SparseRows, content_hash
@@ -297,13 +296,6 @@ def test_values_that_are_no_numbers_are_named(X):
     bad.data[bad.indptr[7]] = 1e200
     with pytest.raises(ValueError, match="too large"):
         FuzzyCMeans(3).fit(bad)
-
-
-def test_prototypes_beyond_the_memory_of_the_machine_are_refused(monkeypatch, X):
-    monkeypatch.setattr(_starts, "memory_of_machine", lambda: 3 * 8 * 40)
-    with pytest.raises(ValueError, match=r"n_clusters=3 prototypes of 40 features"):
-        FuzzyCMeans(3).fit(sp.csr_array(X))
-    FuzzyCMeans(3, random_state=0).fit(X)  # an array of these features is in memory anyway
 
 
 def test_rare_features_are_not_small_ones_but_small_ones_are_told(X):

@@ -10,7 +10,7 @@ import pytest
 
 from bad_files import BAD_TEXTS
 from typicality.exceptions import TableError
-from typicality.tables import lines, open_table, read_rows, write_table
+from typicality.tables import lines, open_table, read_rows, reading, write_table
 
 
 @pytest.fixture(autouse=True)
@@ -20,9 +20,9 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def complaint(name, *, columns=None, memory=None, **options):
+def complaint(name, *, columns=None, **options):
     with pytest.raises(TableError) as caught, open_table(name, **options) as table:
-        read_rows(table, columns=columns, memory=memory)
+        read_rows(table, columns=columns)
     return caught.value
 
 
@@ -80,22 +80,23 @@ def test_table_of_ten_thousand_columns_is_read(folder):
     assert len(rows.left_out) == 9_999
 
 
-def test_wide_table_is_refused_before_all_is_read(folder):
+def test_wide_table_is_refused_before_all_is_read(folder, monkeypatch):
+    monkeypatch.setattr(reading, "MOST_NUMBERS", 1_000_000)
     wide(folder, 400)
-    error = complaint("wide.csv", memory=10_000_000)
-    assert re.search(r"about 388 rows of 10,000 columns .* 0.04 GB, and 0.01 GB", str(error))
+    assert re.search(r"about 388 rows of 10,000 columns .* 1,000,000", str(complaint("wide.csv")))
     with open_table("wide.csv") as table:
-        assert read_rows(table, columns=["c0", "c9"], memory=10_000_000).X.shape == (400, 2)
+        assert read_rows(table, columns=["c0", "c9"]).X.shape == (400, 2)
 
 
 def test_large_table_is_refused_after_the_first_blocks(folder, monkeypatch):
+    monkeypatch.setattr(reading, "MOST_NUMBERS", 1_000_000)
     wide(folder, 400)
     taken = []
     with open_table("wide.csv") as table:
         original = table.blocks
         monkeypatch.setattr(table, "blocks", lambda: (taken.append(b) or b for b in original()))
         with pytest.raises(TableError, match="too large"):
-            read_rows(table, memory=10_000_000)
+            read_rows(table)
     assert len(taken) <= 5  # four threads may be ahead; there are more blocks than that
 
 

@@ -272,17 +272,6 @@ def test_comments_at_the_top_are_skipped(write, monkeypatch, text, names, lines,
 def test_rows_that_begin_like_comments_are_kept(write):
     with open_table(write("name,x\n#1,2\n#2,5\n")) as table:
         assert next(table.blocks()).cells("name") == ["#1", "#2"]
-    with open_table(write("#a,b\n1,2\n"), comment="") as table:
-        assert table.names == ("#a", "b")
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_comments_that_were_named_are_skipped_everywhere(write, end):
-    text = end.join(["% by me", "a,b", "1,2", "% 3,4", "% end", "4,5", "%"])
-    rows, table = read(write(text), comment="%")
-    assert rows.X.tolist() == [[1, 2], [4, 5]]
-    with table:
-        assert next(table.blocks()).lines.tolist() == [3, 6]
 
 
 # ---- names, missing values, signs ----------------------------------------------------------------
@@ -365,14 +354,3 @@ def test_numbers_with_signs_are_scored_only_where_the_model_had_some(write):
 )
 def test_signs_are_taken_off(cell, decimal, expected):
     assert unmarked(cell, decimal) == expected
-
-
-def test_columns_that_miss_much_are_left_out_when_asked(write):
-    path = write("a,b,c\n1,,7\n2,,\n5,3,9\n6,,8\n")
-    with open_table(path) as table:
-        rows = read_rows(table, max_missing=0.5)
-        assert (rows.names, rows.left_out[0].name) == (("a", "c"), "b")
-        assert "75 % of the values are missing" in rows.left_out[0].reason
-        assert read_rows(table, max_missing=0.75).names == ("a", "c")
-        assert read_rows(table, max_missing=0.0).names == ("a",)
-        assert read_rows(table, columns=["b", "c"], max_missing=0.1).names == ("b", "c")

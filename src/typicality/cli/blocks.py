@@ -15,7 +15,7 @@ from typicality._words import counted
 from typicality.cli.description import check_name
 from typicality.cli.errors import UnusableError, with_options
 from typicality.cli.judging import Judge, JudgedBlock, writer
-from typicality.cli.machine import TEXT_BYTES, memory_of, on_device, rows_that_fit
+from typicality.cli.machine import on_device
 from typicality.cli.options import Options
 from typicality.cli.result import Passes, Run
 from typicality.cli.rows import (
@@ -29,7 +29,7 @@ from typicality.cli.rows import (
     require_enough,
     scaler_settings,
 )
-from typicality.cli.run import Task, followed, in_words, kind_of, with_names
+from typicality.cli.run import Task, in_words, with_names
 from typicality.exceptions import TableError
 from typicality.rows import LARGEST_SAMPLE
 from typicality.tables import NumericTable, TableFile
@@ -39,12 +39,9 @@ from typicality.tables.parts import JOINED_FORMATS
 if TYPE_CHECKING:
     from typicality.rows import Rows
 
-_LEAST_MEMORY = 300_000_000  # bytes that blocks, samples and results take
 _SHOWN = 20_000  # rows in the report, drawn at random
 _WORST = 20  # further rows in the report, the least typical of all
-_FEWEST = 10_000  # rows: a smaller sample is not fitted for lack of memory
 _ON_A_SAMPLE = ("auto", "alpha-cut")  # methods that need their rows in memory
-_BYTES_OF_CELL = 256
 _MISSING = {"error": "error", "drop": "drop", "median": "keep"}
 
 
@@ -79,7 +76,7 @@ def run_by_blocks(
             rows = _open(table, numeric, options)
         require_enough(rows.n_rows, 2, table, numeric, options)
         try:
-            fitted = _fit(rows, estimator, task, too_large)
+            fitted = _fit(rows, estimator, task)
         except TableError:
             raise
         except ValueError as error:
@@ -102,11 +99,6 @@ def run_by_blocks(
 def _refuse(task: Task, table: TableFile, too_large: Exception | None) -> None:
     """An error where a choice needs all rows in memory; it says what to do instead."""
     options = task.options
-    if memory_of(options) < _LEAST_MEMORY:
-        raise too_large or UnusableError(
-            f"--memory {options.memory:g}: reading a file in blocks takes about "
-            f"{_LEAST_MEMORY / 1e9:g} GB; allow as much, or leave the option out."
-        )
     why = ""
     if table.format not in JOINED_FORMATS:
         why = f"a {table.format} file must be unpacked completely. Write it as parquet or csv"
@@ -149,13 +141,13 @@ def _open(table: TableFile, numeric: NumericTable, options: Options) -> Any:
     return rows_of_pieces(pieces_of(table, numeric.names, **how))
 
 
-def _fit(rows: Any, estimator: Any, task: Task, too_large: Exception | None) -> _Fitted:
+def _fit(rows: Any, estimator: Any, task: Task) -> _Fitted:
     """Scale by passes over all rows, and fit these, or a sample of them."""
     from typicality.preprocessing import ColumnScaler
     from typicality.preprocessing.table_rows import column_names
 
     options, terminal = task.options, task.terminal
-    size = _sample_size(rows, estimator, task, too_large)
+    size = _sample_size(rows, task)
     if size is None:
         _refuse_for_passes(options)
     with terminal.passes(f"Scaling {rows.n_rows:,} rows", rows):
@@ -166,7 +158,7 @@ def _fit(rows: Any, estimator: Any, task: Task, too_large: Exception | None) -> 
     if size is not None:
         with terminal.passes(f"Drawing {len(shown):,} rows", rows):
             X = scaler.transform(rows.take(shown))
-        with terminal.fitting(f"Fitting {len(X):,} rows"), followed(task, estimator, X):
+        with terminal.fitting(f"Fitting {len(X):,} rows"):
             model = on_device(estimator, X, options.device)
     else:
         moved: Rows = scaler.transform(rows)
@@ -180,41 +172,23 @@ def _fit(rows: Any, estimator: Any, task: Task, too_large: Exception | None) -> 
     return _Fitted(scaler, model, shown, size is not None and size < rows.n_rows)
 
 
-def _sample_size(
-    rows: "Rows", estimator: Any, task: Task, too_large: Exception | None
-) -> int | None:
+def _sample_size(rows: "Rows", task: Task) -> int | None:
     """How many rows are fitted in memory; None where passes over all rows are made."""
     wanted = task.max_rows
     if task.method in _ON_A_SAMPLE:
         wanted = LARGEST_SAMPLE if wanted is None else wanted
     elif wanted is None or wanted >= rows.n_rows:
         return None
-    wanted = min(wanted, rows.n_rows)
-    kind = kind_of(task.method, estimator)
-    fitting = rows_that_fit(kind, rows.n_features, memory_of(task.options) // 2)
-    if fitting < min(wanted, _FEWEST):
-        raise too_large or UnusableError(
-            f"A sample of {min(wanted, _FEWEST):,} rows does not fit into memory; allow more with "
-            "--memory, or choose fewer columns with --columns."
-        )
-    if fitting < wanted:
-        warnings.warn(
-            f"A sample of {wanted:,} rows does not fit into memory, so {fitting:,} rows were "
-            "fitted. Allow more with --memory.",
-            stacklevel=2,
-        )
-    return min(wanted, fitting)
+    return min(wanted, rows.n_rows)
 
 
 def _refuse_for_passes(options: Options) -> None:
-    """An error about options that belong to rows in memory."""
-    for name, value in (("--device", options.device), ("--checkpoint", options.checkpoint)):
-        if value is not None:
-            raise UnusableError(
-                f"{name} works only on rows in memory, but these rows are read from the file in "
-                "blocks. Leave it out, fit a sample with --max-rows N, or allow more memory "
-                "with --memory."
-            )
+    """An error about an option that belongs to rows in memory."""
+    if options.device is not None:
+        raise UnusableError(
+            "--device works only on rows in memory, but these rows are read from the file in "
+            "blocks. Leave it out, or fit a sample with --max-rows N."
+        )
 
 
 def _write(
@@ -279,10 +253,8 @@ class _Shown:
     places: Places
 
     def __post_init__(self) -> None:
-        budget = min(TEXT_BYTES, memory_of(self.options) // 4)
-        n_cells = min(MOST_CELLS, budget // _BYTES_OF_CELL)
         names = other_columns(self.table, self.numeric, self.options)
-        self._names = names[: n_cells // max(1, len(self.places))]
+        self._names = names[: MOST_CELLS // max(1, len(self.places))]
         self._n_seen = self._n_left_out = 0
         self._sizes = np.zeros(1, np.int64)  # of label -1, 0, 1, ...
         self._found: list[_Row] = []

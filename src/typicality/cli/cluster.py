@@ -107,7 +107,7 @@ def cluster(
             "--at-least works only with columns of numbers; with --categorical give the "
             "number of clusters: --method fcm --clusters N."
         )
-    check_categories(options, given.get("kernel"), has_kernel=method in ("auto", "alpha-cut"))
+    check_categories(options, given.get("kernel"))
 
     def configured() -> Any:
         import typicality

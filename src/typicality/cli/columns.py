@@ -65,8 +65,8 @@ def _about_dropped(rows: FileRows) -> list[str]:
         worst = max(counts, key=lambda name: counts[name])
         sentences.append(
             f"That is {share(rows.n_dropped, n_rows)} of the rows; {shown(worst)} alone "
-            f"misses {share(counts[worst], n_rows)}. {_ignoring(worst)} or --max-missing "
-            "0.3 keeps more rows."
+            f"misses {share(counts[worst], n_rows)}. {_ignoring(worst)} keeps more "
+            "rows."
         )
     return sentences
 

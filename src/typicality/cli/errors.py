@@ -144,7 +144,7 @@ def _written() -> str | None:
 
 def with_options(message: str) -> str:
     """A message of :mod:`typicality.tables` that names options instead of parameters."""
-    names = "(format|columns|memory|encoding|decimal|comment)"
+    names = "(format|columns|encoding|decimal)"
     message = re.sub(rf"\bset {names}=", r"use \1=", message)
     message = re.sub(rf"(with|use|e\.g\.) {names}='(\w[^']*)'", r"\1 --\2 \3", message)
     message = re.sub(rf"(with|use|e\.g\.) {names}='", r"\1 --\2 '", message)

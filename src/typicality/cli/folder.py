@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from typicality import __version__
-from typicality._files import atomic_file, atomic_folder, files_in, sha256_of
+from typicality._files import atomic_folder
 from typicality._words import shown_path
 from typicality.cli.errors import note_written
 from typicality.cli.options import command_line
@@ -43,7 +43,7 @@ _RUN: dict[str, Any] = {
         "columns": [str],
         "columns_left_out": [{"name": str, "reason": str}],
         "missing": {"error", "drop", "median"},
-        **dict.fromkeys(("encoding?", "decimal?", "comment?"), str),
+        **dict.fromkeys(("encoding?", "decimal?"), str),
         "assumed?": [str],
         "signs?": {str: str},
         "categories?": {str: [str]},
@@ -81,24 +81,22 @@ def new_folder(path: str | Path | None, *, force: bool, record: str) -> Iterator
     """A folder that takes its name when all files are written; it is removed if anything fails.
 
     None where `path` is None. Where something is there already, that is told before any work; it is
-    replaced only if the file `record` in it accounts for every file.
+    replaced only if the file `record` in it says that typicality wrote it.
     """
     if path is None:
         yield None
         return
     require_free(Path(path), force=force)
-    with atomic_folder(path, overwrite=force, recorded=partial(_recorded, name=record)) as folder:
+    with atomic_folder(path, overwrite=force, is_ours=partial(_is_ours, record=record)) as folder:
         yield folder
     note_written(path)
 
 
-def _recorded(folder: Path, *, name: str) -> dict[str, str | None]:
-    """The files that a record in a folder accounts for, with their hashes."""
+def _is_ours(folder: Path, *, record: str) -> bool:
+    """Whether a record in a folder says that typicality wrote it."""
     with suppress(ModelFileError):
-        record = _read_json(folder / name)
-        if record.get("format") == RECORD_FORMAT and _fits(record.get("files"), {str: str}):
-            return {**record["files"], name: None}
-    return {}
+        return str(_read_json(folder / record).get("made_by")).startswith("typicality ")
+    return False
 
 
 def load_run(model: str) -> tuple[Any, dict[str, Any] | None, Path]:
@@ -143,9 +141,10 @@ def load_run(model: str) -> tuple[Any, dict[str, Any] | None, Path]:
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a record as JSON, the last file of its folder, with the hashes of all others."""
-    hashes = {file: sha256_of(path.parent / file) for file in files_in(path.parent)}
-    path.write_bytes(_json_text({**record, "files": hashes}))
+    """Write a record as JSON."""
+    text = f"{json.dumps(record, indent=2, ensure_ascii=False)}\n"
+    # Names of files may hold bytes that are no text; they are kept as they are.
+    path.write_bytes(text.encode("utf-8", errors="surrogateescape"))
 
 
 def write_csv(path: Path, entries: Sequence[Mapping[str, Any]]) -> None:
@@ -157,20 +156,6 @@ def write_csv(path: Path, entries: Sequence[Mapping[str, Any]]) -> None:
         for entry in entries:
             lists = {n: "; ".join(map(str, v)) for n, v in entry.items() if isinstance(v, list)}
             writer.writerow({**entry, **lists})
-
-
-def record_page(path: Path, record: Mapping[str, Any], page: str) -> None:
-    """Note in a record that a page in its folder was written again."""
-    if _fits(record.get("files"), {str: str}):
-        files = {**record["files"], page: sha256_of(path.parent / page)}
-        with atomic_file(path, overwrite=True, binary=True) as stream:
-            stream.write(_json_text({**record, "files": files}))
-
-
-def _json_text(record: Mapping[str, Any]) -> bytes:
-    text = f"{json.dumps(record, indent=2, ensure_ascii=False)}\n"
-    # Names of files may hold bytes that are no text; they are kept as they are.
-    return text.encode("utf-8", errors="surrogateescape")
 
 
 def about_run() -> dict[str, Any]:

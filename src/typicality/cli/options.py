@@ -13,8 +13,7 @@ from typicality.cli.errors import explained
 
 Command = Callable[..., Any]
 # Options about how a file is written.
-FORMAT = ("format", "delimiter", "header", "encoding", "decimal", "comment")
-ANY_NUMBER = 10**9  # of categories: those of an earlier run are known
+FORMAT = ("format", "delimiter", "header", "encoding", "decimal")
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,6 @@ class Options:
         The encoding of a csv file, where a first look does not tell.
     decimal : str or None
         The decimal mark of a csv file, where a first look does not tell.
-    comment : str or None
-        How comments in a csv file begin, where these are not lines of # at the top.
     columns : tuple of str
         The columns to use; all that are numeric where it is empty.
     ignore : tuple of str
@@ -49,14 +46,8 @@ class Options:
         Columns of categories that take part; ("auto",) for all columns of text.
     ordered : tuple of str
         Columns of ordered categories, as they were given: NAME=LOW,...,HIGH.
-    mismatch : float or None
-        How alike rows are that differ in one category; None for the default of the method.
-    max_categories : int or None
-        The most categories of a column; None for a rule.
     missing : {"error", "drop", "median"} or None
         What happens to rows with missing values; None for what an earlier run did.
-    max_missing : float or None
-        The largest share of missing values in a column that is used; None for any.
     output : str or None
         The folder or file for the results; None for one named after the file.
     force : bool
@@ -65,8 +56,6 @@ class Options:
         The seed of everything random.
     jobs : int or None
         The number of threads; None for all cores.
-    memory : float or None
-        Gigabytes of working memory; None for scikit-learn's setting.
     safe_csv : bool
         Whether cells that a spreadsheet would take for formulas are made text.
     as_json : bool
@@ -76,13 +65,10 @@ class Options:
     name : str or None
         The column that names rows in the output; None for the most useful one.
     exact : bool
-        Whether no other columns of numbers are used than `columns`, even if these are none.
-    checkpoint : str or None
-        The file from which a run that was killed goes on.
+        Whether no other columns of numbers are used than `columns`, even if these are none, and
+        columns have any number of categories: those of an earlier run are known.
     device : str or None
         The device of torch on which rows in memory are fitted; None for arrays of NumPy.
-    in_blocks : bool
-        Whether the file is read in blocks even if it fits into memory.
     workers : int or None
         The number of Dask processes of this machine that read the file; None for no Dask.
     scheduler : str or None
@@ -95,37 +81,25 @@ class Options:
     header: bool | None = None
     encoding: str | None = None
     decimal: str | None = None
-    comment: str | None = None
     columns: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     scale: str = "robust"
     transform: str = "none"
     categorical: tuple[str, ...] = ()
     ordered: tuple[str, ...] = ()
-    mismatch: float | None = None
-    max_categories: int | None = None
     missing: str | None = "error"
-    max_missing: float | None = None
     output: str | None = None
     force: bool = False
     seed: int = 0
     jobs: int | None = None
-    memory: float | None = None
     safe_csv: bool = False
     as_json: bool = False
     quiet: bool = False
     name: str | None = None
     exact: bool = False
-    checkpoint: str | None = None
     device: str | None = None
-    in_blocks: bool = False
     workers: int | None = None
     scheduler: str | None = None
-
-    @property
-    def reads_in_blocks(self) -> bool:
-        """Whether rows are not to be held in memory, whatever their number."""
-        return self.in_blocks or self.uses_dask
 
     @property
     def uses_dask(self) -> bool:
@@ -173,10 +147,10 @@ def command(function: Command, kind: type[click.Command] = click.Command) -> cli
 def command_line() -> tuple[str, ...]:
     """The command that was called, as it could be typed: what was left to defaults is left out.
 
-    So are --jobs and --checkpoint, which change no result.
+    So is --jobs, which changes no result.
     """
     ctx = click.get_current_context()
-    parameters = [each for each in ctx.command.params if each.name not in ("jobs", "checkpoint")]
+    parameters = [each for each in ctx.command.params if each.name != "jobs"]
     return ("typicality", str(ctx.info_name), *_typed(ctx, parameters))
 
 
@@ -215,8 +189,7 @@ def quoted(value: str) -> str:
 _TABLE_NAMES = frozenset(
     [
         *("file", *FORMAT),
-        *("columns", "ignore", "scale", "transform", "missing", "max_missing"),
-        *("categorical", "ordered", "mismatch", "max_categories"),
+        *("columns", "ignore", "scale", "transform", "missing", "categorical", "ordered"),
     ]
 )
 
@@ -243,13 +216,6 @@ def _orders(
                 parameter,
             )
     return values
-
-
-def _a_number(ctx: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    """A number as it was given; NaN, which is in every range for click, is refused."""
-    if value is not None and value != value:
-        raise click.BadParameter("nan is not a number.", ctx, parameter)
-    return value
 
 
 def _device(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -290,9 +256,8 @@ file_argument = click.argument("file", metavar="FILE")
 format_options = _adding(
     option(
         "--format NAME",
-        "The format of FILE: csv, tsv, ndjson, parquet, arrow, npy, npz or xlsx. [default: "
-        "detected]",
-        type=click.Choice(["csv", "tsv", "ndjson", "parquet", "arrow", "npy", "npz", "xlsx"]),
+        "The format of FILE: csv, tsv, ndjson, parquet, arrow, npy or xlsx. [default: detected]",
+        type=click.Choice(["csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx"]),
     ),
     option(
         "--delimiter CHAR",
@@ -311,11 +276,6 @@ format_options = _adding(
     ),
     option(
         "--encoding NAME", "The encoding of a csv file, for example cp1252. [default: detected]"
-    ),
-    option(
-        "--comment TEXT",
-        "Skip lines of a csv file that begin with TEXT. [default: lines at the top that begin "
-        "with #]",
     ),
 )
 
@@ -351,31 +311,12 @@ table_options = _adding(
         callback=_orders,
     ),
     option(
-        "--mismatch F",
-        "For methods with a kernel: the similarity of two rows is multiplied by F for each "
-        "category in which they differ. [default: 0.5]",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        callback=_a_number,
-    ),
-    option(
-        "--max-categories N",
-        "Leave out columns with more than N categories. [default: 30, or a tenth of the rows if "
-        "that is less, but at least 2]",
-        type=click.IntRange(min=2),
-    ),
-    option(
         "--missing",
         "What to do with missing values: stop and report them (error), leave such rows out "
         "(drop), or fill in the median of the column (median; missing categories become a "
         "category of their own).",
         type=click.Choice(["error", "drop", "median"]),
         default="error",
-    ),
-    option(
-        "--max-missing F",
-        "Leave out columns in which more than a fraction F of the values is missing. [default: no "
-        "limit]",
-        type=click.FloatRange(0, 1),
     ),
 )
 
@@ -391,16 +332,8 @@ safe_csv_option = option(
     is_flag=True,
 )
 
-machine_options = _adding(
-    option("--jobs N", "The number of threads. [default: all cores]", type=click.IntRange(min=1)),
-    option(
-        "--memory GB",
-        "The memory limit in gigabytes, beyond about 0.4 for Python and the libraries. `cluster` "
-        "and `outliers` read larger files in blocks. [default: half of the machine's memory for "
-        "the rows, 1 for the computation]",
-        type=click.FloatRange(min=0, min_open=True, max=1e9),
-        callback=_a_number,
-    ),
+jobs_option = option(
+    "--jobs N", "The number of threads. [default: all cores]", type=click.IntRange(min=1)
 )
 
 _work_options = _adding(
@@ -408,7 +341,7 @@ _work_options = _adding(
     option(
         "--seed N", "The seed of all random numbers.", type=click.IntRange(0, 2**32 - 1), default=0
     ),
-    machine_options,
+    jobs_option,
     print_options,
 )
 
@@ -437,18 +370,11 @@ fit_options = _adding(
     _output("The folder for the results. [default: a folder named after FILE]"),
     safe_csv_option,
     option(
-        "--checkpoint PATH",
-        "A file for the state of the fit, written every few seconds. If the run is killed, the "
-        "same command continues from this state. The file is deleted at the end.",
-        type=click.Path(),
-    ),
-    option(
         "--device NAME",
         "Fit the model on a device of torch: cuda, cuda:1, cpu, or auto (cuda if there is one). "
         "[default: without torch]",
         callback=_device,
     ),
-    option("--in-blocks", "Read FILE in blocks even if it fits into memory.", is_flag=True),
     option(
         "--workers N",
         "Read FILE in blocks with N Dask workers on this machine.",

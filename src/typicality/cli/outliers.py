@@ -74,7 +74,7 @@ def outliers(
         raise WrongUseError(
             "--fdr and --rate both set which rows are flagged; give only one of them."
         )
-    check_categories(options, parameters["kernel"], has_kernel=True)
+    check_categories(options, parameters["kernel"])
     given = bool(param) or any(parameters.values())
     if reference is not None:
         parameters["novelty"] = True

@@ -76,34 +76,18 @@ def configure(
     return estimator
 
 
-def check_categories(options: Options, kernel: str | None, *, has_kernel: bool) -> None:
-    """Refuse options for categories that do not fit the method.
-
-    `kernel` is what --kernel says, and `has_kernel` says whether the method has one by default.
-    """
-    given = options.categorical or options.ordered
-    if not given and (options.mismatch is not None or options.max_categories is not None):
-        raise WrongUseError(
-            "--mismatch and --max-categories apply to categories; add --categorical."
-        )
-    if not options.categorical:
-        return
-    if kernel not in (None, "gaussian", "linear"):
+def check_categories(options: Options, kernel: str | None) -> None:
+    """Refuse a kernel, as --kernel names it, that does not compare categories."""
+    if options.categorical and kernel not in (None, "gaussian", "linear"):
         raise WrongUseError(
             f"--kernel {kernel} compares only numbers, so it cannot be combined with "
             "--categorical. Remove --kernel, or use --kernel gaussian."
-        )
-    if options.mismatch is not None and (kernel == "linear" or not (has_kernel or kernel)):
-        raise WrongUseError(
-            "--mismatch applies to methods with a kernel; in this method a column of "
-            "categories has the influence of a column of numbers. Leave it out, or add "
-            "--kernel gaussian."
         )
 
 
 def refuse_categories(options: Options, command: str, instead: str) -> None:
     """Refuse categories where a command compares numbers only."""
-    if options.categorical or options.ordered or options.mismatch or options.max_categories:
+    if options.categorical or options.ordered:
         raise WrongUseError(
             f"typicality {command} compares only columns of numbers and takes no "
             f"--categorical; {instead}"

@@ -70,7 +70,7 @@ def report(options: Options, model: str) -> None:
     The rows are read from the file of the run, or from FILE if that file has moved.
     """
     from typicality.cli.console import Terminal
-    from typicality.cli.folder import RECORD, REPORT, load_run, record_page, require_free
+    from typicality.cli.folder import REPORT, load_run, require_free
     from typicality.cli.rows import read_as_fitted, require_file
 
     require_file(options)
@@ -104,8 +104,6 @@ def report(options: Options, model: str) -> None:
             path, record, fitted, shown, explanation, remarks=remarks, overwrite=options.force
         )
         note_written(path)
-        if path.resolve() == (folder.parent / REPORT).resolve():
-            record_page(folder.parent / RECORD, record, REPORT)
     terminal.say_path("Open the report: ", path)
 
 

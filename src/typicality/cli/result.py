@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # scikit-learn is loaded when the rows are read: errors befor
     from typicality.report.features import FeatureTable
     from typicality.report.outliers import Explanation
 
-_MACHINE = ("jobs", "memory", "device", "workers", "scheduler")  # options for run.json
+_MACHINE = ("jobs", "device", "workers", "scheduler")  # options for run.json
 _GAP_AMONG = 10  # a gap is looked for among this part of the rows, the lowest scores
 
 

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,7 @@ from typicality._typing import Doubles, Places
 from typicality._words import counted, listed
 from typicality.cli.console import Terminal, place, shown
 from typicality.cli.errors import UnusableError, with_options
-from typicality.cli.machine import TEXT_BYTES, bytes_of_rows, keep_within, refuse_without_space
-from typicality.cli.options import ANY_NUMBER, FORMAT, Options, order_text
+from typicality.cli.options import FORMAT, Options, order_text
 from typicality.tables import (
     Block,
     CategoryColumn,
@@ -26,10 +24,12 @@ from typicality.tables import (
     open_table,
     read_rows,
 )
-from typicality.tables.columns import too_many_missing
+from typicality.tables.columns import ALL_MISSING
 
 _MOST_PERMUTED = 2**22  # rows: a sample of more is drawn without a number for each
 MOST_CELLS = 2_000_000  # of text kept in memory for the report
+_MOST_BYTES = 2**29  # of these texts
+_MISMATCH = 0.5  # how alike rows are that differ in one category
 LONGEST_CELL = 200  # letters kept of a text: a page shows no more
 
 
@@ -56,8 +56,6 @@ class FileRows:
         file: of large files only the first columns, so that at most two million cells are held.
     lines : list of array
         The lines of these rows, block by block; empty where the format has none.
-    text_bytes : int
-        The most bytes of text that are kept.
     places : array of shape (n_kept,), optional
         The numbers of these rows in the file, where they are a sample of a file that was read block
         by block.
@@ -73,7 +71,6 @@ class FileRows:
     categories: tuple[CategoryColumn, ...] = ()
     texts: dict[str, list[str]] = field(default_factory=dict)
     lines: list[Places] = field(default_factory=list)
-    text_bytes: int = TEXT_BYTES
     places: Places | None = None
     total: tuple[int, int] | None = None
 
@@ -96,10 +93,10 @@ class FileRows:
                 texts.extend(once.setdefault(cell, cell) for cell in some)
                 new = sum(sys.getsizeof(text) for text in islice(once, n_before, None))
                 n_bytes += 8 * len(some) + 100 * (len(once) - n_before) + new
-            if n_bytes > self.text_bytes:  # the last column goes, so that the others stay whole
+            if n_bytes > _MOST_BYTES:  # the last column goes, so that the others stay whole
                 known.popitem()
                 self.texts.popitem()
-                n_bytes = self.text_bytes * len(self.texts) // (len(self.texts) + 1)
+                n_bytes = _MOST_BYTES * len(self.texts) // (len(self.texts) + 1)
 
     @property
     def numbers(self) -> tuple[str, Places]:
@@ -162,7 +159,7 @@ class FileRows:
         return MixedColumns(
             categorical=[column.name for column in self.categories],
             ordered={name: list(order) for name, order in options.orders.items()},
-            mismatch="balanced" if balanced else options.mismatch or 0.5,
+            mismatch="balanced" if balanced else _MISMATCH,
             max_categories=max([2, *(len(column.values) + 1 for column in self.categories)]),
             **settings,
         )
@@ -204,7 +201,6 @@ class FileRows:
             "header": options.header,
             "encoding": self.table.encoding,
             "decimal": self.table.decimal,
-            "comment": self.table.comment,
             "assumed": list(self.table.assumed),
             "signs": numeric.signs,
             "fingerprint": numeric.fingerprint,
@@ -248,7 +244,6 @@ def read_as_fitted(options: Options, scaler: Any, terminal: Terminal) -> FileRow
         columns=tuple(columns.get("number", ())),
         ordered=tuple(order_text(name, known[name]) for name in columns.get("rank", ())),
         categorical=(*columns.get("category", ()), *columns.get("left out", ())),
-        max_categories=ANY_NUMBER,
         exact=True,
     )
     with open_file(options) as table, terminal.doing(f"Reading {table.name}"):
@@ -290,14 +285,8 @@ def require_file(options: Options) -> None:
             pass
 
 
-def read_file(
-    table: TableFile, options: Options, *, at_least: int = 2, kind: str = "prototypes"
-) -> FileRows:
+def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileRows:
     """Read the columns of numbers, and decide about rows with missing values.
-
-    With --memory, the peak of the process is at most as much above that of a few rows: files are
-    refused that would take more, and what rows leave is what a step may use. `kind` is the kind of
-    method that the rows are for, a key of `_OF_ROWS`.
 
     Raises
     ------
@@ -306,15 +295,7 @@ def read_file(
     TableError
         The file cannot be used.
     """
-    memory = None if options.memory is None else int(options.memory * 1e9)
-    numeric = read_columns(
-        table,
-        options,
-        memory=memory,
-        check_size=partial(refuse_without_space, kind, table.name),
-        **({} if memory is None else {"bytes_of": partial(bytes_of_rows, kind)}),
-    )
-    text_bytes = keep_within(memory, bytes_of_rows(kind, len(numeric.X), len(numeric.names)))
+    numeric = read_columns(table, options)
     missing = np.asarray(np.isnan(numeric.X).any(axis=1))
     for column in numeric.categories:
         missing |= column.codes < 0
@@ -333,11 +314,11 @@ def read_file(
             told = (*numeric.left_out, *(LeftOut(name, reason) for name in alike))
             categories = tuple(column for column in categories if column.name not in alike)
             numeric = numeric._replace(left_out=told)
-    return FileRows(options, table, numeric, kept, X, categories, text_bytes=text_bytes)
+    return FileRows(options, table, numeric, kept, X, categories)
 
 
-def read_columns(table: TableFile, options: Options, **reading: Any) -> NumericTable:
-    """Which columns take part, and why not the others; `reading` goes to :func:`read_rows`.
+def read_columns(table: TableFile, options: Options, *, hold: bool = True) -> NumericTable:
+    """Which columns take part, and why not the others; `hold` is that of :func:`read_rows`.
 
     Raises
     ------
@@ -354,17 +335,16 @@ def read_columns(table: TableFile, options: Options, **reading: Any) -> NumericT
         table,
         columns=options.columns if options.exact else options.columns or None,
         ignore=options.ignore,
-        max_missing=options.max_missing,
         categorical="auto" if options.categorical == ("auto",) else options.categorical,
         ordered=options.orders,
-        **reading,
+        hold=hold,
     )
     numeric = _without_unfit_categories(numeric, options)
     if not numeric.names and not numeric.categories:
         reasons = (f"{shown(c.name)}: {with_options(c.reason)}" for c in numeric.left_out)
         raise UnusableError(
             f"{table.name} has no usable column ({listed(reasons, separator='; ')}). Add "
-            "columns of numbers, or allow more categories with --max-categories."
+            "columns of numbers."
         )
     return numeric
 
@@ -397,15 +377,15 @@ def require_enough(
 
 
 def _without_unfit_categories(numeric: NumericTable, options: Options) -> NumericTable:
-    """The table without columns of too many categories, or with too many missing ones."""
+    """The table without columns of too many categories, or with nothing but missing ones."""
     kept, left_out = [], []
-    at_most = options.max_categories or "auto"
+    at_most = sys.maxsize if options.exact else "auto"
     for column in numeric.categories:
         n_rows, n_missing = len(column.codes), column.n_missing
         n_values = len(column.values) + (options.missing == "median" and n_missing > 0)
         from typicality.preprocessing.mixed import reason_to_leave_out
 
-        reason = too_many_missing(n_missing, n_rows, options.max_missing)
+        reason = ALL_MISSING if n_missing == n_rows else None
         reason = reason or reason_to_leave_out(n_values, n_rows, at_most)
         if reason is None:
             kept.append(column)
@@ -426,5 +406,5 @@ def _about_missing(table: TableFile, numeric: NumericTable, words: str) -> str:
     return (
         f"{table.name}: {words}, in {columns} {listed(phrases, at_most=3)}, first in {first}; "
         "leave those rows out with --missing drop, fill in medians with --missing median, or leave "
-        "columns out with --ignore or --max-missing."
+        "columns out with --ignore."
     )

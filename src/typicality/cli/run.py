@@ -1,43 +1,36 @@
 """From a file to a folder of results: what `typicality cluster` and `typicality outliers` do."""
 
-import json
 import re
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from typicality._cached import cached_property
-from typicality._words import shown_path
 from typicality.cli.console import Terminal
 from typicality.cli.description import check_name
-from typicality.cli.errors import UnusableError, WrongUseError
+from typicality.cli.errors import UnusableError
 from typicality.cli.folder import (
     MODEL,
     RECORD,
     REPORT,
     new_folder,
     require_free,
-    versions,
     write_record,
 )
 from typicality.cli.machine import device_of, on_device, require_dask, within
-from typicality.cli.options import ANY_NUMBER, Options
+from typicality.cli.options import Options
 from typicality.cli.parameters import OPTIONS
 from typicality.cli.report import write_page
-from typicality.cli.result import Run, parameters_of
+from typicality.cli.result import Run
 from typicality.cli.rows import FileRows, draw_sample, open_file, read_file
 from typicality.tables import TableFile, csv_text, masked_columns
 from typicality.tables.opening import kind_of_suffix
 from typicality.tables.reading import TooLargeError
-
-if TYPE_CHECKING:  # scikit-learn is loaded when the rows are read: errors before that come at once
-    from typicality.persistence.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,28 +83,12 @@ class Task:
         """What the file with the results of all rows is called, without its ending."""
         return "outliers" if self.method == "outliers" else "labels"
 
-    @cached_property
-    def checkpoint(self) -> "Checkpoint | None":
-        """The file from which the run goes on if it is killed; a wrong one is refused."""
-        path = self.options.checkpoint
-        if path is None:
-            return None
-        from typicality.persistence.checkpoint import Checkpoint
-
-        if Path(path).resolve().is_relative_to(self.folder.resolve()):
-            raise WrongUseError(
-                f"--checkpoint {shown_path(path)} lies in the folder of the "
-                "results, which does not exist before the end; choose a name outside that "
-                "folder."
-            )
-        return Checkpoint(path)
-
 
 def run_to_folder(task: Task) -> None:
     """Read, fit, write the folder and print what came out.
 
     Everything is written to a temporary folder, which takes its name at the end: a run that fails
-    or is interrupted leaves nothing. A file that does not fit into memory is read in blocks.
+    or is interrupted leaves nothing. A file with too many numbers for memory is read in blocks.
     """
     options, terminal, path = task.options, task.terminal, task.folder
     require_dask(options)
@@ -119,7 +96,6 @@ def run_to_folder(task: Task) -> None:
     estimator = task.configured() if task.judge_first else None
     if options.file == "-":  # told before waiting for all that comes
         require_free(path, force=options.force)
-    checkpoint = task.checkpoint
     began = time.perf_counter()
     with (
         open_file(options) as table,
@@ -141,8 +117,6 @@ def run_to_folder(task: Task) -> None:
                 write_page(temporary / REPORT, record, run.model, rows, explanation)
         run.seconds["all"] = round(time.perf_counter() - began, 3)
         write_record(temporary / RECORD, record)
-    if checkpoint is not None:
-        checkpoint.remove()
     if options.as_json:
         terminal.json(record)
     from typicality.cli.summary import say_run
@@ -160,17 +134,16 @@ def _run(task: Task, estimator: Any, table: TableFile, folder: Path) -> Run:
     if task.reference is not None:
         clean = _read_reference(task.reference, table, options, terminal)
         options = _as_reference(options, clean)
-    kind = kind_of(task.method, estimator)
     too_large = None
-    if not options.reads_in_blocks:
+    if not options.uses_dask:
         try:
             with terminal.doing(f"Reading {table.name}"):
-                rows = read_file(table, options, at_least=2 if clean is None else 1, kind=kind)
+                rows = read_file(table, options, at_least=2 if clean is None else 1)
                 check_name(table, options.name)
         except TooLargeError as error:
             too_large = error
     estimator = task.configured() if estimator is None else estimator
-    if options.reads_in_blocks or too_large:
+    if options.uses_dask or too_large:
         from typicality.cli.blocks import run_by_blocks
 
         return run_by_blocks(task, estimator, table, folder, too_large)
@@ -186,14 +159,6 @@ def _run(task: Task, estimator: Any, table: TableFile, folder: Path) -> Run:
             stream.write(csv_text(block, some, header=here.start == 0, safe=options.safe_csv))
             wrote(here.stop)
     return run
-
-
-def kind_of(method: str, estimator: Any) -> str:
-    """What the memory of a row depends on: trees, kernel sums, or prototypes only."""
-    if method in ("alpha-cut", "auto", "outliers"):
-        return method
-    linear = getattr(estimator, "kernel", "linear") in (None, "linear")
-    return "prototypes" if linear else "kernel"
 
 
 def _read_reference(
@@ -215,7 +180,6 @@ def _as_reference(options: Options, clean: FileRows) -> Options:
         options,
         columns=tuple(name for name in clean.numeric.names if name not in ranks),
         categorical=tuple(column.name for column in clean.categories),
-        max_categories=ANY_NUMBER if clean.categories else None,
         exact=True,
         ignore=(),
     )
@@ -254,7 +218,7 @@ def fit(task: Task, estimator: Any, rows: FileRows, reference: FileRows | None) 
     """Scale the columns, fit the estimator, and ask what it says of the rows.
 
     With a `reference`, scaler and estimator are fitted on its rows instead. The scaler sees all
-    rows, the estimator at most `max_rows` of them. A checkpoint keeps the state of the fit.
+    rows, the estimator at most `max_rows` of them.
 
     Raises
     ------
@@ -280,8 +244,7 @@ def fit(task: Task, estimator: Any, rows: FileRows, reference: FileRows | None) 
                 to_fit = fitted_rows.for_scaler()
                 scaled: Any = scaler.fit(to_fit).transform(to_fit)
                 X = scaled if sample is None else scaled[sample]
-                with followed(task, estimator, X):
-                    estimator = on_device(estimator, X, rows.options.device)
+                estimator = on_device(estimator, X, rows.options.device)
                 if method == "outliers":
                     estimator._reference()  # kept in the model, so that `score` need not find it
             scaled = scaled if reference is None else scaler.transform(rows.for_scaler())
@@ -311,23 +274,6 @@ def fit(task: Task, estimator: Any, rows: FileRows, reference: FileRows | None) 
         fdr=task.fdr,
         sample=sample,
     )
-
-
-def followed(task: Task, estimator: Any, X: Any) -> AbstractContextManager[None]:
-    """A context in which a fit is kept in a checkpoint, and goes on from there."""
-    checkpoint = task.checkpoint
-    if checkpoint is None:
-        return nullcontext()
-    from typicality.persistence.checkpoint import digest_of
-
-    checkpoint.belongs_to(
-        versions=json.dumps(versions()),
-        rows=digest_of(X),
-        parameters=json.dumps([parameters_of(estimator), task.options.memory]),
-    )
-    if checkpoint.resumes:
-        task.terminal.say_path("Continuing from the checkpoint ", checkpoint.path)
-    return checkpoint.following()
 
 
 def in_words(text: str, names: Sequence[str], estimator: Any) -> str:

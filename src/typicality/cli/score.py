@@ -14,7 +14,7 @@ from typicality.cli.options import (
     command,
     file_argument,
     format_options,
-    machine_options,
+    jobs_option,
     option,
     print_options,
     safe_csv_option,
@@ -36,7 +36,7 @@ from typicality.cli.options import (
     "fill in the median of the training rows (median). [default: as in the run]",
     type=click.Choice(["error", "drop", "median"]),
 )
-@machine_options
+@jobs_option
 @print_options
 def score(options: Options, model: str) -> None:
     """Apply the model of an earlier run to new rows.

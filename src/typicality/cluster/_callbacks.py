@@ -2,10 +2,9 @@
 
 import time
 from collections.abc import Callable
-from contextvars import ContextVar
 from dataclasses import replace
 from math import inf, log
-from typing import Any, Protocol
+from typing import Any
 
 from typicality._compat import effective_n_threads
 from typicality._progress import advance, expect, part
@@ -14,31 +13,9 @@ from typicality.solve.picard import PicardResult, picard
 from typicality.solve.step import ClusterState, Step
 
 State = ClusterState[Any]
-
-
-class Keeper(Protocol):
-    """Keeps what fits do, so that a fit that was killed can go on; a checkpoint is one."""
-
-    def run(
-        self,
-        step: Step,
-        state: State,
-        *,
-        tol: float,
-        max_iter: int,
-        callback: Callable[[int, State], bool] | None = None,
-    ) -> PicardResult[State]:
-        """The result of `picard`, with the same arguments."""
-
-    def learn(self, model: Any, rows: Any, weight: Any, learn: Callable[[], None]) -> None:
-        """Call `learn`, or set all that it would set on the model."""
-
-
 _USUAL_ITERATIONS = 50  # of a run
 _USUAL_RUNS = 10  # where their number is not known before
 _TIMED = 2  # the iteration that is timed: code may be compiled in the one before
-
-KEEPER: ContextVar[Keeper | None] = ContextVar("KEEPER", default=None)
 
 
 class FitCallbacks:
@@ -142,10 +119,8 @@ class FitCallbacks:
         return self._loop_share * shares[0], self._loop_share * shares[1]
 
     def _loop(self, step: Step, state: State, *, tol: float, max_iter: int) -> PicardResult[State]:
-        keeper = KEEPER.get()
-        loop = picard if keeper is None else keeper.run
         if not getattr(self._estimator, "_skl_callbacks", None):
-            return loop(step, state, tol=tol, max_iter=max_iter)
+            return picard(step, state, tol=tol, max_iter=max_iter)
         task = self._fit.subcontext(task_name="run", max_subtasks=max_iter)
         task.call_on_fit_task_begin(**self._data)
         stop = False
@@ -160,7 +135,7 @@ class FitCallbacks:
             )
             return result
 
-        result = loop(
+        result = picard(
             watched_step, state, tol=tol, max_iter=max_iter, callback=lambda n_iter, state: stop
         )
         task.call_on_fit_task_end(

@@ -28,7 +28,7 @@ from typicality._tensors import (
 from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats
 from typicality.bandwidth import BANDWIDTH_RULES
-from typicality.cluster._callbacks import KEEPER, FitCallbacks
+from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._readers import KernelValues, Reader, SparseCoordinates
 from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, is_pairwise, takes_sparse
 from typicality.geometry.centroids import Centroids
@@ -187,12 +187,7 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         callbacks = FitCallbacks(self, model, given, sample_weight)
         # Whatever the user has set: to vanish is no error, and threads of BLAS change no bits.
         with np.errstate(under="ignore"), one_blas_thread():
-            keeper = KEEPER.get()
-            if keeper is None:
-                model._learn(rows, weight, callbacks)
-            else:
-                rows = array_of(rows)
-                keeper.learn(model, rows, weight, lambda: model._learn(rows, weight, callbacks))
+            model._learn(rows, weight, callbacks)
         model.__dict__.pop("_device", None)
         nothing = object()
         learned = {k: v for k, v in vars(model).items() if at_first.get(k, nothing) is not v}

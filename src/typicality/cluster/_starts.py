@@ -11,11 +11,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from typicality._compat import Interval, StrOptions
-from typicality._memory import memory_of_machine
-from typicality._sparse import is_sparse
 from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._spaces import OpenSpace, has_input_space, has_points
+from typicality.cluster._spaces import OpenSpace, has_points
 from typicality.cluster._warnings import require_finite
 from typicality.exceptions import warn
 from typicality.geometry import Geometry
@@ -33,9 +31,6 @@ START_CONSTRAINTS: dict[str, list[Any]] = {
     "n_init": [Interval(Integral, 1, None, closed="left")],
     "random_state": ["random_state"],
 }
-
-
-_COPIES = 6  # of the prototypes, in a step
 
 
 class Starts:
@@ -63,8 +58,6 @@ class Starts:
         self._init: Any = estimator.init
         self.is_array = not (isinstance(self._init, str) or callable(self._init))
         self.n_clusters = self._count()
-        if is_sparse(rows) and has_input_space(estimator.kernel):
-            check_prototypes_fit(self.n_clusters, rows.shape[1])
         if self.is_array:
             self._init = self._checked(self._init, "init")
 
@@ -146,19 +139,6 @@ class Starts:
                 "mean of that cluster is undefined."
             )
         return array
-
-
-def check_prototypes_fit(n_clusters: int, n_features: int) -> None:
-    """Prototypes are dense where rows are sparse, and a step holds a few copies of them."""
-    needed, memory = _COPIES * 8 * n_clusters * n_features, memory_of_machine()
-    if needed > memory:
-        raise ValueError(
-            f"n_clusters={n_clusters} prototypes of {n_features:,} features need "
-            f"{needed / 2**30:,.0f} GiB, and this machine has {memory / 2**30:,.0f} GiB: "
-            "prototypes are dense although X is sparse. Use fewer clusters, fewer features "
-            "(e.g. max_features of TfidfVectorizer, n_features of HashingVectorizer), or "
-            "sklearn.decomposition.TruncatedSVD."
-        )
 
 
 def check_distinct_points(points: Floats, source: str) -> None:

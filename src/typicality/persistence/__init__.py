@@ -21,7 +21,7 @@ from safetensors.numpy import save as bytes_of_arrays
 from sklearn.exceptions import InconsistentVersionWarning
 
 import typicality
-from typicality._files import atomic_folder, sha256_of
+from typicality._files import atomic_folder
 from typicality.exceptions import ModelFileError
 from typicality.persistence._objects import Writer, read_model
 from typicality.persistence._run import RECORD, LoadedRun, run_of
@@ -66,8 +66,8 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     path : path
         The folder to create.
     overwrite : bool, default=False
-        Whether to replace an existing model. A folder with other files in it, or with changed
-        arrays, is never replaced.
+        Whether to replace an existing model, of this or another version. A folder with other
+        files in it is never replaced.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     >>> bool((again.predict(X) == model.labels_).all())
     True
     """
-    with atomic_folder(path, overwrite=overwrite, recorded=_recorded) as folder:
+    with atomic_folder(path, overwrite=overwrite, is_ours=_is_ours) as folder:
         try:
             document, arrays = _files_of(model)
         except (ModelFileError, RecursionError) as error:
@@ -210,15 +210,12 @@ def _files_of(model: Any) -> tuple[bytes, bytes]:
     return text, arrays
 
 
-def _recorded(folder: Path) -> dict[str, str | None]:
-    """The files of a model that is there, with the hash of the arrays; nothing for other folders.
-
-    A model of another version counts as well.
-    """
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder holds a model, of this version or another, and nothing else."""
     with suppress(ModelFileError, OSError):
-        digest = _description(folder / "model.json").get("arrays_sha256")
-        return {"model.json": None, "arrays.safetensors": str(digest)}
-    return {}
+        held = {path.name for path in folder.iterdir()}
+        return bool(_description(folder / "model.json")) and held <= {*MODEL_FILES}
+    return False
 
 
 def _document(path: Path) -> dict[str, Any]:
@@ -256,7 +253,9 @@ def _description(path: Path) -> dict[str, Any]:
 def _arrays(path: Path, document: dict[str, Any]) -> dict[str, Any]:
     """The arrays that belong to a description."""
     _plain_file(path)
-    if sha256_of(path) != document.get("arrays_sha256"):
+    with open(path, "rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    if digest != document.get("arrays_sha256"):
         raise ModelFileError("arrays.safetensors is damaged, or belongs to another model.json")
     try:
         with safe_open(path, framework="np") as arrays:

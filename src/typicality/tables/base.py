@@ -184,7 +184,7 @@ class TableFile(AbstractContextManager["TableFile"]):
     name : str
         The name of the table in messages.
     format : str
-        "csv", "tsv", "ndjson", "parquet", "arrow", "npy" or "npz"; "frame" for an object in memory.
+        "csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx"; "frame" for an object in memory.
     names : tuple of str
         The columns, in order.
     paths : list of Path
@@ -205,8 +205,6 @@ class TableFile(AbstractContextManager["TableFile"]):
         Whether, in the first lines, one column has decimal commas and another has decimal points.
     encoding : str or None
         The encoding of a text file, if it was given, or is neither UTF-8 nor UTF-16.
-    comment : str or None
-        The beginning of comment lines, if it was given.
     assumed : list of str
         What was detected about the file and may be wrong, as short texts.
     """
@@ -216,7 +214,6 @@ class TableFile(AbstractContextManager["TableFile"]):
     decimal_is_given: bool = True
     decimals_differ: bool = False
     encoding: str | None = None
-    comment: str | None = None
 
     def __init__(self, *, name: str, format: str, temporary: Path | None = None) -> None:
         self.name = name

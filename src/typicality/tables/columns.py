@@ -12,6 +12,7 @@ from typicality.tables.cells import ParsedColumn, decimal_mark, is_mostly_digits
 
 _FEWEST_TO_NUMBER = 10  # rows: fewer whole numbers in a row may well be measurements
 _NEARLY = 0.05  # of the cells may be no numbers in a column that is nearly numeric
+ALL_MISSING = "all values are missing"
 _N_LOOKED_AT = 100
 _AT_ONCE = 2**16  # whole numbers that are hashed
 _REMEDIES = {
@@ -117,7 +118,7 @@ class Column:
         if self._is_kept and not self.n_strangers:
             self.pieces.append(numbers)
 
-    def reason(self, max_missing: float | None) -> str | None:
+    def reason(self) -> str | None:
         """Why the column is not one to work with; None where it is."""
         if self.n_strangers and self.is_candidate:
             return (
@@ -126,8 +127,8 @@ class Column:
             )
         if self.n_strangers:
             return f"{self._look} (first {self._first_stranger}){_REMEDIES[self._look]}"
-        if reason := too_many_missing(self.n_missing, self.n_seen, max_missing):
-            return reason
+        if self.n_missing == self.n_seen:
+            return ALL_MISSING
         if self._low == self._high:
             return f"constant (always {self._low:g})"
         if self.name.startswith("__index_level_"):
@@ -151,18 +152,6 @@ class Column:
             some = np.arange(start, min(start + _AT_ONCE, self.n_seen))
             total += int(_hashes(self._low + some).sum())
         return total % 2**64 == self._sum
-
-
-def too_many_missing(n_missing: int, n_rows: int, at_most: float | None) -> str | None:
-    """Why a column that misses so many values is left out; None where it is not.
-
-    `at_most` is the largest share of missing values; None for any but all.
-    """
-    if n_missing == n_rows:
-        return "all values are missing"
-    if at_most is None or n_missing <= at_most * n_rows:
-        return None
-    return f"{100 * n_missing / n_rows:.0f} % of the values are missing, more than were allowed"
 
 
 def _hashes(values: Floats) -> NDArray[np.uint64]:

@@ -116,7 +116,7 @@ class DelimitedFile(TableFile):
         super().__init__(**options)
         self._path = path
         found = sniff(path, self.name, said)
-        self.encoding, self.comment = found.encoding, said.comment
+        self.encoding = found.encoding
         self.decimal = found.decimal or "."
         self.decimal_is_given, self.decimals_differ = said.decimal is not None, not found.decimal
         self.names, self._has_header, renamed = named_columns(
@@ -126,9 +126,6 @@ class DelimitedFile(TableFile):
         self._is_spaced = found.delimiter == WHITESPACE
         self.delimiter = " " if self._is_spaced else found.delimiter
         self._n_comments = found.n_comments
-        self._comment = said.comment and re.compile(
-            rb"(?:\A|(?<=[\r\n]))" + re.escape(said.comment.encode()) + rb"[^\r\n]*"
-        )
 
     def settings_for_others(self, said: TextSettings) -> TextSettings:
         """Settings by which other files are read as this one; what is not sure stays open."""
@@ -136,7 +133,7 @@ class DelimitedFile(TableFile):
         return said._replace(delimiter=delimiter, header=self._has_header)
 
     def settings(self) -> dict[str, Any]:
-        found = TextSettings(encoding=self.encoding, decimal=self.decimal, comment=self.comment)
+        found = TextSettings(encoding=self.encoding, decimal=self.decimal)
         return self.settings_for_others(found)._asdict()
 
     def _read(self) -> Iterator[Block]:
@@ -177,8 +174,6 @@ class DelimitedFile(TableFile):
             n_comments = self._n_comments - text.n_before
             ends = [line[len(line.rstrip(b"\r\n")) :] for line in lines[:n_comments]]
             data = b"".join([*ends, *lines[n_comments:]])
-        if self._comment:
-            data = self._comment.sub(b"", data)
         if self._is_spaced:
             data = _BLANKS.sub(lambda found: found[1] or b" ", _AROUND.sub(b"", data))
         return text._replace(data=data)

@@ -45,11 +45,10 @@ _SUFFIXES_OF = {
     "parquet": [".parquet", ".pq"],
     "arrow": [".arrow", ".feather", ".ipc"],
     "npy": [".npy"],
-    "npz": [".npz"],
     "xlsx": [".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"],
 }
 _SUFFIXES = {suffix: kind for kind, suffixes in _SUFFIXES_OF.items() for suffix in suffixes}
-_BEGINNINGS = {PARQUET: "parquet", ARROW: "arrow", ARROW_STREAM: "arrow", NUMPY: "npy", ZIP: "npz"}
+_BEGINNINGS = {PARQUET: "parquet", ARROW: "arrow", ARROW_STREAM: "arrow", NUMPY: "npy", ZIP: "xlsx"}
 _JSON = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*["}]')
 FORMATS = tuple(_SUFFIXES_OF)
 
@@ -62,7 +61,6 @@ def open_table(
     header: bool | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
-    comment: str | None = None,
 ) -> TableFile:
     """Open a table: a file, a folder or pattern of files, standard input or a dataframe.
 
@@ -74,7 +72,7 @@ def open_table(
         Arrow (``__arrow_c_stream__``). The files of a folder or a pattern (csv, tsv, ndjson,
         parquet, arrow or npy) must have the same columns, and are one table. Standard input is kept
         in a temporary file until the table is closed.
-    format : {"csv", "tsv", "ndjson", "parquet", "arrow", "npy", "npz", "xlsx"}, optional
+    format : {"csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx"}, optional
         The format of the file. By default, it follows from the suffix; for standard input, from the
         first bytes. Text can be compressed (.gz, .bz2, .zst). Spreadsheets (.xlsx, .xlsm, .xlsb,
         .xls, .ods) need the package fastexcel; the first sheet is read.
@@ -85,7 +83,9 @@ def open_table(
     header : bool, optional
         For csv and tsv, whether the first line has the names of the columns. By default, it has
         names unless all its cells are numbers; but the cells 0, 1, 2, ... are names. Columns
-        without a name are called "column 1" and so on. Repeated names a become a, a.1, a.2.
+        without a name are called "column 1" and so on. Repeated names a become a, a.1, a.2. Lines
+        at the top that begin with # are comments; the last of these has the names of the columns,
+        if the next row has the same number of cells.
     encoding : str, optional
         For csv and tsv, the encoding. By default, it is detected: UTF-16 if the file begins with
         its byte order mark, UTF-8, or cp1252 (Latin-1) if the bytes are not UTF-8.
@@ -93,10 +93,6 @@ def open_table(
         For csv and tsv, the decimal mark. With the comma, points separate thousands: 1.234,5 is
         1234.5. By default, it is the comma if some columns have decimal commas and none has decimal
         points.
-    comment : str, optional
-        For csv and tsv, the beginning of comment lines anywhere in the file; the empty text for no
-        comments. By default, only lines at the top that begin with # are comments. The last of
-        these has the names of the columns, if the next row has the same number of cells.
 
     Returns
     -------
@@ -122,7 +118,7 @@ def open_table(
     if decimal not in (None, ".", ","):
         raise TableError(f"decimal is {decimal!r}: pass '.' or ','.")
     encoding = encoding and normal_encoding(encoding)
-    text = TextSettings(delimiter, header, encoding, decimal, comment)
+    text = TextSettings(delimiter, header, encoding, decimal)
     if hasattr(source, "__arrow_c_stream__"):
         name = f"{type(source).__module__.split('.')[0]} {type(source).__name__}"
         return ArrowTable(frame_opener(source, name), name=name, format="frame")
@@ -273,6 +269,6 @@ def _open(path: Path, text: TextSettings, **options: Any) -> TableFile:
         "ndjson": ndjson_opener(path, name),
         "parquet": partial(open_parquet, path),
         "arrow": partial(open_arrow, path),
+        "npy": partial(open_array, path, name),
     }
-    arrays = partial(open_array, path, format=format, name=name)
-    return ArrowTable(openers.get(format, arrays), paths=[path], **options)
+    return ArrowTable(openers[format], paths=[path], **options)

@@ -41,7 +41,6 @@ class JoinedTable(TableFile):
         self.names, self.delimiter = first.names, getattr(first, "delimiter", "")
         self.decimal, self.decimal_is_given = first.decimal, first.decimal_is_given
         self.decimals_differ = any(part.decimals_differ for part in self._parts)
-        self.comment = first.comment
         self._note()
 
     def _read(self) -> Iterator[Block]:

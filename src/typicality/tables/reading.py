@@ -1,14 +1,12 @@
 """Which columns are numbers to work with, and why the others are not."""
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._memory import memory_of_machine
 from typicality._threads import stream_in_threads
 from typicality._typing import Doubles, Places
 from typicality._words import listed
@@ -18,6 +16,7 @@ from typicality.tables.cells import ParsedColumn, decimal_mark, is_missing, show
 from typicality.tables.columns import Column
 from typicality.tables.sniffing import AS_COMMAS, common_mark
 
+MOST_NUMBERS = 2**27  # rows times columns of numbers that are held in memory
 _CERTAINTY = ["", "unsure", "."]  # what blocks of a column of numbers say of its decimal mark
 _UNSURE = (
     "its points may be decimal points or separators of thousands, and other "
@@ -27,7 +26,7 @@ _UNSURE = (
 
 
 class TooLargeError(TableError):
-    """All rows at once would take more memory than is allowed."""
+    """The table has too many numbers to hold them in memory."""
 
 
 class LeftOut(NamedTuple):
@@ -194,12 +193,8 @@ def read_rows(
     *,
     columns: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
-    memory: int | None = None,
-    max_missing: float | None = None,
     categorical: str | Sequence[str] = (),
     ordered: Mapping[str, Sequence[str]] | None = None,
-    bytes_of: Callable[[int, int], int] = lambda n_rows, n_columns: 8 * n_rows * n_columns,
-    check_size: Callable[[int, int], None] = lambda n_rows, n_columns: None,
     hold: bool = True,
 ) -> NumericTable:
     """Read the columns of numbers of a table into memory.
@@ -213,6 +208,9 @@ def read_rows(
     in another column is then 1234. If some columns have decimal commas and others decimal points, a
     column is left out if all its points could separate thousands.
 
+    A table of more than 2**27 numbers raises an error as soon as its size is known; read such a
+    table with :func:`typicality.open_rows`.
+
     Parameters
     ----------
     table : TableFile
@@ -223,24 +221,12 @@ def read_rows(
         7440.
     ignore : sequence of str, default=()
         Columns to leave out.
-    memory : int, optional
-        The largest number of bytes of all rows. By default, half of the memory of the machine. A
-        larger table raises an error as soon as its size is known.
-    max_missing : float, optional
-        The largest fraction of missing values. Columns with more missing values are left out,
-        unless they are in `columns`.
     categorical : "auto" or sequence of str, default=()
         Columns of categories, which are read in one more pass. "auto" takes all columns of text and
         booleans.
     ordered : mapping of str to sequence of str, optional
         Columns of ordered categories, with the categories from the lowest to the highest. They
         become ranks 0, 1, ...
-    bytes_of : callable, optional
-        A function of the numbers of rows and columns that returns the bytes they need. By default,
-        the bytes of the numbers.
-    check_size : callable, optional
-        A function that is called with the number of rows, as far as it is known, and the number of
-        columns. It can raise an error.
     hold : bool, default=True
         Whether to keep the numbers in memory. If False, X has no rows, and there are no categories.
 
@@ -251,23 +237,16 @@ def read_rows(
     """
     orders, is_auto = dict(ordered or {}), categorical == "auto"
     wanted, named = _wanted(table, columns, ignore, () if is_auto else categorical, orders)
-    memory = default_memory() if memory is None else memory
     is_chosen = columns is not None
-
-    def refuse(n_rows: int, n_columns: int) -> None:
-        if hold:
-            check_size(n_rows, n_columns)
-            _refuse_beyond(memory, bytes_of, table.name, n_rows, n_columns)
-
     how: dict[str, Any] = {"is_chosen": is_chosen, "allow_text": is_auto, "hold": hold}
-    judged, n_rows = _judge(table, wanted, refuse=refuse, **how)
+    judged, n_rows = _judge(table, wanted, **how)
     before = table.decimal
     unsure = _settle_decimals(table, judged)
     if table.decimal != before:
-        judged, n_rows = _judge(table, wanted, refuse=refuse, **how)
+        judged, n_rows = _judge(table, wanted, **how)
     text = [column.name for column in judged if is_auto and column.holds_categories]
     reasons = {
-        column.name: _reason(table, column, unsure, is_chosen=is_chosen, max_missing=max_missing)
+        column.name: _reason(table, column, unsure, is_chosen=is_chosen)
         for column in judged
         if column.name not in text
     }
@@ -334,14 +313,7 @@ def _wanted(
     return wanted, [name for name in named if name not in set(ignore)]
 
 
-def _reason(
-    table: TableFile,
-    column: Column,
-    unsure: set[str],
-    *,
-    is_chosen: bool,
-    max_missing: float | None,
-) -> str | None:
+def _reason(table: TableFile, column: Column, unsure: set[str], *, is_chosen: bool) -> str | None:
     """Why a column is no column of numbers to work with; an error where it was chosen by name."""
     if is_chosen and column.text is not None:
         raise column.text
@@ -349,7 +321,7 @@ def _reason(
         raise TableError(f"{table.name}, column {shown(column.name)}: {_UNSURE}.")
     if column.name in unsure:
         return _UNSURE
-    return None if is_chosen else column.reason(max_missing)
+    return None if is_chosen else column.reason()
 
 
 def _read_categories(
@@ -386,7 +358,6 @@ def _judge(
     *,
     is_chosen: bool,
     allow_text: bool,
-    refuse: Callable[[int, int], None],
     hold: bool,
 ) -> tuple[list[Column], int]:
     """What is known of columns after one pass over the rows, and how many rows there are."""
@@ -402,7 +373,8 @@ def _judge(
                 raise column.text
         n_rows += block.n_rows
         n_numeric = sum(column.n_strangers == 0 for column in judged)
-        refuse(int(n_rows / block.fraction_read), n_numeric)
+        if hold:
+            _refuse_beyond(table.name, int(n_rows / block.fraction_read), n_numeric)
     for column in judged:
         if is_chosen and column.text is None and column.n_missing == column.n_seen:
             raise TableError(
@@ -454,23 +426,13 @@ def _parsed(
     return block, list(zip(columns, parsed, strict=True))
 
 
-def default_memory() -> int:
-    """Half of the memory of the machine, in bytes."""
-    return memory_of_machine() // 2
-
-
-def _refuse_beyond(
-    memory: int, bytes_of: Callable[[int, int], int], name: str, n_rows: int, n_columns: int
-) -> None:
-    """An error where all rows will take more memory than there may be; it says how much."""
-    n_bytes = bytes_of(n_rows, n_columns)
-    if n_bytes > memory:
-        enough = math.ceil(1.02 * n_bytes / 1e7) / 100  # the number of rows was estimated
+def _refuse_beyond(name: str, n_rows: int, n_columns: int) -> None:
+    """An error where there will be too many numbers; the number of rows may be an estimate."""
+    if n_rows * n_columns > MOST_NUMBERS:
         raise TooLargeError(
-            f"{name} is too large for memory: about {n_rows:,} rows of {n_columns:,} "
-            f"columns of numbers, and what is kept of them, take {enough:,.2f} GB, and "
-            f"{memory / 1e9:,.3g} GB are allowed. Choose columns with columns=, or allow "
-            "more with memory=."
+            f"{name} is too large for memory: about {n_rows:,} rows of {n_columns:,} columns of "
+            f"numbers are more than {MOST_NUMBERS:,} numbers. Choose columns with columns=, or "
+            "fewer rows."
         )
 
 

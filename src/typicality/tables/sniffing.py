@@ -55,7 +55,6 @@ class TextSettings(NamedTuple):
     header: bool | None = None
     encoding: str | None = None
     decimal: str | None = None
-    comment: str | None = None
 
 
 class Dialect(NamedTuple):
@@ -87,7 +86,7 @@ class Dialect(NamedTuple):
 
 def sniff(path: Path, name: str, said: TextSettings) -> Dialect:
     """How a file is written, from its first lines; an error where it is no table of text."""
-    delimiter, header, encoding, decimal, comment = said
+    delimiter, header, encoding, decimal = said
     # Encodings such as UTF-16 have zeros in any text.
     sample = _sample(path, name, is_wide="16" in (encoding or "") or "32" in (encoding or ""))
     assumed: list[str] = []
@@ -100,9 +99,7 @@ def sniff(path: Path, name: str, said: TextSettings) -> Dialect:
         raise TableError(f"{name} is empty. Choose a file with a header and rows.")
     lines = io.StringIO(text, newline="").readlines()
     whole = lines[:-1] if len(lines) > 1 and len(sample) >= _SAMPLE else lines
-    if comment:
-        whole = [line for line in whole if not line.startswith(comment)] or whole
-    n_comments = _n_comments(whole) if comment is None else 0
+    n_comments = _n_comments(whole)
     candidates = [delimiter] if delimiter else [*DELIMITERS, WHITESPACE]
     rows = {d: _first_rows(whole[n_comments:], d) for d in candidates}
     best = max(rows, key=lambda d: _fit(rows[d], d))
