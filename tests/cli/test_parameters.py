@@ -66,7 +66,7 @@ def test_unknown_command_is_answered_with_a_near_one_or_all(run):
     assert "'clutser'; did you mean 'cluster'?" in done.stderr
     done = run("zzz")
     assert (
-        "demo, cluster, outliers, validate, score, explain, compare, report and warm-up"
+        "demo, cluster, outliers, score, explain, compare, report and warm-up"
         in done.stderr
     )
 

@@ -21,11 +21,9 @@ from typicality.stability.methods import ClustererResult, DetectorResult
 from typicality.stability.nearest import PredictByNearest
 from typicality.stability.novelty import NoveltyAccuracy, novelty_accuracy
 from typicality.stability.outliers import OutlierStability, outlier_stability
-from typicality.stability.recommendation import Recommendation
 from typicality.stability.resample import draw_subsamples
 from typicality.stability.results import RepeatedScores
 from typicality.stability.search import StabilitySearch, select_by_stability
-from typicality.stability.study import OutlierStudy, outlier_study
 
 __all__ = [
     "AgreementMatrix",
@@ -35,9 +33,7 @@ __all__ = [
     "DetectorResult",
     "NoveltyAccuracy",
     "OutlierStability",
-    "OutlierStudy",
     "PredictByNearest",
-    "Recommendation",
     "RepeatedScores",
     "Repeats",
     "StabilitySearch",
@@ -49,7 +45,6 @@ __all__ = [
     "draw_subsamples",
     "novelty_accuracy",
     "outlier_stability",
-    "outlier_study",
     "placed_rows_agreement",
     "rank_agreement",
     "select_by_stability",
