@@ -153,7 +153,7 @@ def choose_by_stability(
     settings = tuple(ParameterGrid(grid))
     candidates = [clone(estimator).set_params(**setting) for setting in settings]
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    options = {"n_repeats": n_repeats, "random_state": seed, "n_jobs": n_jobs}
+    options: dict[str, Any] = {"n_repeats": n_repeats, "random_state": seed, "n_jobs": n_jobs}
     n_clusters = None
     if _is_detector(estimator):
         outliers = [outlier_stability(each, X, rates=rates, **options) for each in candidates]

@@ -302,10 +302,10 @@ def compare_methods(
     seed = int(rng.randint(np.iinfo(np.int32).max))
     compared = every_row[rows]
     check_distinct_rows(compared, None, n_clusters or 1)
-    if known is not None:
-        known = np.asarray(known)
-        check_same_length(len(every_row), "X", len(known), "known")
-        known = known[rows]
+    classes = None if known is None else np.asarray(known)
+    if classes is not None:
+        check_same_length(len(every_row), "X", len(classes), "known")
+        classes = classes[rows]
     results: dict[str, MethodResult] = {}
     if n_clusters is None and any(name in _NUMBERS for name in estimators):
         # Its answer is also the number for the others.
@@ -327,7 +327,7 @@ def compare_methods(
         n_features=every_row.shape[1],
         rows=rows,
         results=tuple(results[name] for name in estimators),
-        known=known,
+        known=classes,
         n_clusters=n_clusters,
     )
 
@@ -457,7 +457,7 @@ def _on_clusters(agreement: Mapping[str, Mapping[str, float]]) -> str:
 
 def method_table(found: Comparison) -> list[tuple[str, ...]]:
     """A header, and a row of cells for each method."""
-    lines = [("method", "clusters", "unassigned", "agreement", "seconds")]
+    lines: list[tuple[str, ...]] = [("method", "clusters", "unassigned", "agreement", "seconds")]
     for entry in found.table():
         lines.append(
             (

@@ -51,7 +51,7 @@ class OutlierStability:
         It includes only the random choice of halves. Other rows from the same source can change the
         mean more.
         """
-        return standard_error(self.scores)
+        return np.asarray(standard_error(self.scores))
 
     def to_pandas(self) -> Any:
         """The mean and its standard error at each rate, as a pandas DataFrame."""
