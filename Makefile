@@ -42,8 +42,7 @@ lowest:
 	$(VENV)-lowest/bin/python tests/smoke.py
 	SCIPY_ARRAY_API=0 OMP_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -n auto --maxprocesses 4 --dist loadgroup \
 		tests/cluster/test_estimators.py tests/membership tests/operators/test_contract.py tests/persistence tests/tables \
-		tests/cli/test_categories.py tests/cli/test_cluster.py tests/cli/test_compare.py tests/cli/test_outliers.py \
-		tests/cli/test_validate.py
+		tests/cli/test_categories.py tests/cli/test_cluster.py tests/cli/test_compare.py tests/cli/test_outliers.py
 
 # Random input for whatever reads files of others, for MINUTES in all; then compiled code with checks
 # of every index.

@@ -67,7 +67,6 @@ COMMANDS = [
     "score clusters rows.csv",
     "explain outliers rows.csv --line 67",
     "report clusters --force",
-    "validate rows.csv --repeats 2 --sigma 1 --rates 0.1",
     "compare rows.csv --methods fcm,k-means",
 ]
 

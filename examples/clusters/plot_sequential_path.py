@@ -18,7 +18,6 @@ import matplotlib.pyplot as plt
 
 from typicality import SequentialPCM
 from typicality.datasets import make_s2_like
-from typicality.plot import LambdaPathDisplay
 
 X, _ = make_s2_like(1500, random_state=0)
 model = SequentialPCM().fit(X)
@@ -38,8 +37,13 @@ left.scatter(
     *model.cluster_centers_.T, marker="X", c="black", edgecolors="white", s=90
 )
 left.set(xticks=[], yticks=[], title=f"{model.n_clusters_} clusters")
-LambdaPathDisplay.from_estimator(model, ax=right)
-right.set_xticks([0.001, 0.01, 0.1])
+path = model.lambda_path_
+right.step(path.lam, path.n_clusters, where="mid", c="#0072B2")
+right.axvline(model.lam_, c="#7F7F7F", ls="--")
+right.set(xscale="log", xlabel="lam", ylabel="clusters")
+criterion = right.twinx()
+criterion.plot(path.lam, path.index, c="#D55E00")
+criterion.set_ylabel(path.criterion, color="#D55E00")
 plt.show()
 
 # %%

@@ -11,7 +11,7 @@ same answer?
 # Choose the number by stability
 # ------------------------------
 # Real clusters are found again if half of the rows are removed.
-# :func:`~typicality.stability.select_by_stability` fits each number of clusters
+# :func:`~typicality.stability.choose_by_stability` fits each number of clusters
 # on two random halves and measures how well the two results agree. This measure
 # is corrected for agreement by chance.
 
@@ -21,15 +21,15 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
 from typicality import FuzzyCMeans
-from typicality.stability import select_by_stability
+from typicality.stability import choose_by_stability
 
 wine = load_wine(as_frame=True)
 X = StandardScaler().fit_transform(wine.data)
 numbers = range(2, 7)
-search = select_by_stability(
+table = choose_by_stability(
     FuzzyCMeans(), X, {"n_clusters": numbers}, n_repeats=10, random_state=0
 )
-print("the most stable number of clusters:", search.best_params_["n_clusters"])
+print(table)
 
 # %%
 # Draw the stability and the clusters
@@ -37,21 +37,21 @@ print("the most stable number of clusters:", search.best_params_["n_clusters"])
 # The right panel shows the wines in the plane of the two main components. The
 # shape of a marker is the grape, which was not used for the clustering.
 
-scores = search.cv_results_["mean_test_score"]
-spread = search.cv_results_["std_test_score"]
-model = FuzzyCMeans(**search.best_params_, random_state=0).fit(X)
+model = FuzzyCMeans(**table.best_params, random_state=0).fit(X)
 plane = PCA(2).fit_transform(X)
 colours = ["#0072B2", "#E69F00", "#009E73", "#D55E00"]
 
 figure, (left, right) = plt.subplots(
     1, 2, figsize=(8.5, 4), layout="constrained"
 )
-left.errorbar(numbers, scores, yerr=spread, fmt="o-", c="#0072B2", capsize=4)
-left.axvline(search.best_params_["n_clusters"], c="#7F7F7F", ls="--")
+left.errorbar(
+    numbers, table.mean, table.standard_error, fmt="o-", c="#0072B2", capsize=4
+)
+left.axvline(table.best_params["n_clusters"], c="#7F7F7F", ls="--")
 left.set(
     xlabel="number of clusters",
     ylabel="agreement of two halves",
-    title="Stability (mean and standard deviation)",
+    title="Stability (mean and standard error)",
 )
 for grape, marker in enumerate("os^"):
     kind = wine.target == grape

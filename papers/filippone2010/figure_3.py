@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from filippone2010.boxes import draw_boxes
 from filippone2010.detectors import KDE, PCM, SVM, svm, three
 from filippone2010.figure_2 import SEED
 from regenerating import Setting, markdown_table
 from typicality.datasets import make_gaussian_and_outliers
-from typicality.plot import StabilityDisplay
 from typicality.stability import OutlierStability, outlier_stability
 
 SIGMAS = (0.5, 1.0, 5.0)
@@ -117,7 +117,7 @@ def picture(found: Stabilities, setting: Setting) -> Path:
     size = (7.5, 0.5 + 2.6 * n_panels)
     figure, axes = plt.subplots(n_panels, 1, figsize=size, layout="constrained", squeeze=False)
     for place, (sigma, results) in zip(axes.flat, found.by_threshold.items(), strict=True):
-        StabilityDisplay.from_results(results, ax=place)
+        draw_boxes(place, {name: r.scores for name, r in results.items()}, found.rates)
         place.set(title=f"$\\sigma$ = {sigma:g}", ylim=(-0.03, 1.03))
         place.set(xlabel="rate of rejection", ylabel="Jaccard index")
     one_legend(figure, axes.flat)

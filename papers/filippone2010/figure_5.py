@@ -2,23 +2,22 @@
 
 import warnings
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_iris
 
+from filippone2010.accuracy import Accuracy, Task, accuracy
+from filippone2010.boxes import draw_boxes
 from filippone2010.detectors import KDE, PCM, SVM, kde, pcm, svm
 from filippone2010.figure_3 import RATES, ByMethod, cells, compare, one_legend
 from regenerating import Setting, markdown_table
 from typicality.datasets import load_breast_cancer_original, load_ionosphere
 from typicality.exceptions import FeatureWarning
-from typicality.plot import StabilityDisplay
-from typicality.stability import novelty_accuracy
 
-_DRAWS = 3  # seed of the training rows: all detectors see the same ones
+_DRAWS = 3  # seed of the rows that are flagged
 
 Doubles = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -39,8 +38,8 @@ class OnSet(NamedTuple):
 
     real: RealSet
     stability: ByMethod
-    accuracy: dict[str, Any]  # at the rate of the one-class SVM's `predict`, as in the paper
-    nominal: dict[str, Any]  # at the rate nu itself
+    accuracy: dict[str, Accuracy]  # at the rate of the one-class SVM's `predict`, as in the paper
+    nominal: dict[str, Accuracy]  # at the rate nu itself
     flagged: Doubles  # the share of its training rows that `predict` flags, for each size
 
     def accuracies(self, size: int) -> tuple[float, ...]:
@@ -96,27 +95,18 @@ def measure(setting: Setting) -> RealSets:
 def _on_set(real: RealSet, X: Doubles, is_outlier: Flags, setting: Setting) -> OnSet:
     rates = setting.pick(RATES, (0.01, 0.1))
     n_splits, n_draws, n_nominal = setting.pick((500, 500, 200), (2, 12, 6))
-    accuracy = partial(
-        novelty_accuracy,
-        X=X,
-        is_outlier=is_outlier,
-        sizes=real.sizes,
-        random_state=_DRAWS,
-        n_jobs=setting.n_jobs,
-    )
     reference = svm(real.sigma, real.nu)
+    three = {SVM: reference, PCM: pcm(real.sigma), KDE: kde(real.sigma)}
+    tasks = {name: Task(X, is_outlier, real.sizes, detector) for name, detector in three.items()}
+    matched = {name: task._replace(matched_to=reference) for name, task in tasks.items()}
+    matched[SVM] = tasks[SVM]  # rejects by `predict`
     return OnSet(
         real,
         compare(X, real.sigma, rates=rates, n_repeats=n_splits, n_jobs=setting.n_jobs),
+        {name: accuracy(task, n_draws, setting) for name, task in matched.items()},
         {
-            SVM: accuracy(reference, n_repeats=n_draws),  # rejects by `predict`
-            PCM: accuracy(pcm(real.sigma), matched_to=reference, n_repeats=n_draws),
-            KDE: accuracy(kde(real.sigma), matched_to=reference, n_repeats=n_draws),
-        },
-        {
-            SVM: accuracy(reference, rate=real.nu, n_repeats=n_nominal),
-            PCM: accuracy(pcm(real.sigma), rate=real.nu, n_repeats=n_nominal),
-            KDE: accuracy(kde(real.sigma), rate=real.nu, n_repeats=n_nominal),
+            name: accuracy(task._replace(rate=real.nu), n_nominal, setting)
+            for name, task in tasks.items()
         },
         _flagged(real, X[~is_outlier], n_nominal),
     )
@@ -147,10 +137,11 @@ def picture(found: RealSets, setting: Setting) -> Path:
     figure, axes = plt.subplots(2, n_sets, figsize=size, layout="constrained", squeeze=False)
     for (above, below), on_set in zip(axes.T, found.found.values(), strict=True):
         real = on_set.real
-        StabilityDisplay.from_results(on_set.stability, ax=above)
+        rates = on_set.stability[SVM].rates
+        draw_boxes(above, {name: r.scores for name, r in on_set.stability.items()}, rates)
         above.set(title=f"{real.name}, $\\sigma$ = {real.sigma:g}: stability")
         above.set(xlabel="rate of rejection", ylabel="Jaccard index", ylim=(-0.03, 1.03))
-        StabilityDisplay.from_results(on_set.accuracy, ax=below)
+        draw_boxes(below, {name: r.scores for name, r in on_set.accuracy.items()}, real.sizes)
         below.set(title=f"accuracy, $\\nu$ = {real.nu:g}", ylim=(-0.03, 1.03))
         below.set(xlabel="rows of training", ylabel="Jaccard index with the truth")
     one_legend(figure, axes.flat)

@@ -82,7 +82,7 @@ def write(found: Found, setting: Setting) -> Page:
     page.say(_FIGURE_2)
     page.show(figure_2.picture(setting), "A Gaussian and outliers on both sides")
     _write_stability(page, found, setting)
-    page.say(_FIGURE_4.format(n_repeats=found.gammas.kde.n_repeats))
+    page.say(_FIGURE_4.format(n_repeats=len(found.gammas.kde.scores)))
     page.show(figure_4.picture(found.gammas, setting), "Differences of stability over gamma")
     page.say(figure_4.table(found.gammas))
     _write_real_sets(page, found.real, setting)
@@ -95,19 +95,19 @@ def _write_stability(page: Page, found: Found, setting: Setting) -> None:
         next(iter(next(iter(by.values())).values()))
         for by in (stability.by_threshold, stability.by_rank)
     )
-    page.say(_FIGURE_3.format(n_repeats=one.n_repeats))
+    page.say(_FIGURE_3.format(n_repeats=len(one.scores)))
     page.say(figure_3.table(stability.by_threshold, stability.rates))
     page.show(figure_3.picture(stability, setting), "Box plots of stability for three widths")
-    page.say(_BY_RANK.format(n_repeats=other.n_repeats))
+    page.say(_BY_RANK.format(n_repeats=len(other.scores)))
     page.say(figure_3.table(stability.by_rank, stability.rates))
 
 
 def _write_real_sets(page: Page, real: figure_5.RealSets, setting: Setting) -> None:
     one = next(iter(real.found.values()))
     stability, accuracy = next(iter(one.stability.values())), next(iter(one.accuracy.values()))
-    page.say(_FIGURE_5.format(n_splits=stability.n_repeats))
+    page.say(_FIGURE_5.format(n_splits=len(stability.scores)))
     page.say(figure_5.stability_table(real))
-    page.say(_ACCURACY.format(n_draws=accuracy.n_repeats))
+    page.say(_ACCURACY.format(n_draws=len(accuracy.scores)))
     for on_set in real.found.values():
         page.say(figure_5.accuracy_table(on_set))
     page.show(figure_5.picture(real, setting), "Box plots of stability and accuracy on real sets")

@@ -8,9 +8,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from lecture20.sample import N_CLUSTERS, Doubles, fitted, rows, squared_distances
-from regenerating import Claim, Page, Setting, Verdict
+from regenerating import Claim, Page, Setting, Verdict, draw_classification_function
 from typicality import FuzzyCMeans
-from typicality.plot import ClassificationFunctionDisplay, MembershipContourDisplay
+from typicality.plot import MembershipContourDisplay
 
 __all__ = ["n_defuzzified_elsewhere", "report"]
 
@@ -101,8 +101,6 @@ def _picture(model: FuzzyCMeans, X: Doubles, setting: Setting) -> Figure:
     above.set(xlabel="", ylabel="", title="the clusters, and the largest membership")
     for k in range(N_CLUSTERS):
         ax: Any = figure.add_subplot(2, 2, 2 + k, projection="3d")
-        ClassificationFunctionDisplay.from_estimator(
-            model, X, cluster=k, grid_resolution=setting.pick(50, 12), ax=ax
-        )
+        draw_classification_function(ax, model, X, cluster=k, resolution=setting.pick(50, 12))
         ax.set(xlabel="", ylabel="", zlabel="", title=f"membership of cluster {k}")
     return figure

@@ -19,8 +19,8 @@ from miyamoto2003.examples import (
     standard,
     trials,
 )
-from regenerating import Page, Setting, markdown_table
-from typicality.plot import ClassificationFunctionDisplay, MembershipContourDisplay
+from regenerating import Page, Setting, draw_classification_function, markdown_table
+from typicality.plot import MembershipContourDisplay
 
 __all__ = ["FIGURES", "Figure", "fitted", "report"]
 
@@ -92,10 +92,12 @@ def _picture(figure: Figure, model: Any, setting: Setting) -> Picture:
     picture.suptitle(f"Fig. {figure.number}. {figure.data.capitalize()}, {figure.method}")
     in_space = picture.add_subplot(1, 2, 1, projection="3d")
     from_above = picture.add_subplot(1, 2, 2, aspect="equal")
-    shown = {"cluster": model.labels_[0], "grid_resolution": setting.pick(60, 15)}
-    ClassificationFunctionDisplay.from_estimator(model, X, **shown, ax=in_space)
-    shown["grid_resolution"] = setting.pick(150, 30)
-    MembershipContourDisplay.from_estimator(model, X, **shown, colorbar=True, ax=from_above)
+    cluster = model.labels_[0]
+    draw_classification_function(
+        in_space, model, X, cluster=cluster, resolution=setting.pick(60, 15)
+    )
+    shown = {"cluster": cluster, "grid_resolution": setting.pick(150, 30), "colorbar": True}
+    MembershipContourDisplay.from_estimator(model, X, **shown, ax=from_above)
     in_space.set(xticks=[0.25, 0.5, 0.75], yticks=[0.25, 0.5, 0.75], zlabel="")
     for axes in (in_space, from_above):
         axes.set(xlabel="", ylabel="", title="")

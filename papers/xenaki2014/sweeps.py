@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import NDArray
 
 from regenerating import Claim, Page, Setting, Verdict, markdown_table
 from typicality import SequentialPCM
 from typicality.metrics import rand_score
-from typicality.plot import LambdaPathDisplay
 from xenaki2014.data import LOADERS
 from xenaki2014.printed import TABLES, Row
 
@@ -21,6 +21,7 @@ _CRUDE = 3.0  # a parameter may be called crude where a factor of three does no 
 _LARGE_FACTOR = 100
 _P = 0.5
 _OURS = "SeqSAPCM"
+_BLUE, _ORANGE = "#0072B2", "#D55E00"
 
 _TEXT = """## Lambda
 
@@ -149,16 +150,28 @@ def _picture(sweeps: dict[str, Sweep]) -> Figure:
 
 
 def _draw(ax: Any, name: str, sweep: Sweep) -> None:
-    display = LambdaPathDisplay.from_estimator(sweep.automatic, ax=ax)
+    path = sweep.automatic.lambda_path_
+    ax.step(path.lam, path.n_clusters, where="mid", color=_BLUE, label='path of lam="auto"')
+    ax.plot(path.lam, path.n_clusters, ".", color=_BLUE)
+    ax.set(xscale="log", xlabel="lambda")
+    ax.set_ylabel("clusters", color=_BLUE)
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    index_ax = ax.twinx()
+    finite = np.isfinite(path.index)
+    index_ax.plot(path.lam[finite], path.index[finite], color=_ORANGE)
+    index_ax.set_ylabel(path.criterion, color=_ORANGE)
+    chosen = path.lam[path.chosen]
+    ax.axvline(chosen, color="0.5", lw=1, ls="--")
     lams: NDArray[np.float64] = np.array([step.lam for step in sweep.steps])
     counts = np.array([step.n_clusters for step in sweep.steps])
-    ax.lines[0].set_label('path of lam="auto"')
     ax.step(lams, counts, where="mid", color="0.6", lw=1, zorder=0, label="each λ on its own")
     ax.plot(sweep.row.lam, sweep.row.m_final, "k*", markersize=11, label="paper")
-    ax.set_title(f"{name}: {ax.get_title()}")
-    highest = max(counts.max(), sweep.automatic.lambda_path_.n_clusters.max())
+    found = path.n_clusters[path.chosen]
+    ax.set_title(f"{name}: {found} clusters at lambda = {chosen:.3g}")
+    highest = max(counts.max(), path.n_clusters.max())
     ax.set_ylim(0, 1.1 * highest + 0.5)
     # On the upper of the two axes, so that no line crosses it.
-    display.index_ax_.legend(
-        handles=ax.get_legend_handles_labels()[0], loc="lower left", fontsize=8
-    )
+    index_ax.legend(handles=ax.get_legend_handles_labels()[0], loc="lower left", fontsize=8)

@@ -236,7 +236,6 @@ def test_missing_categories_are_an_error_unless_a_choice_is_made(messy, run, tmp
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("validate", "--categorical", "auto"), "validate compares only columns of numbers"),
         (("compare", "--categorical", "city"), "compare compares only columns of numbers"),
         (("outliers", "--categorical", "auto", "--kernel", "laplacian"), "compares only numbers"),
         (("outliers", "--ordered", "size=small"), "does not have the form NAME=LOW,...,HIGH"),

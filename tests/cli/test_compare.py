@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from typicality.cli import main
 from typicality.cli.compare import compare
-from typicality.stability.methods import METHODS
+from typicality.stability.compare import METHODS
 
-QUICK = ["--methods", "k-means,hdbscan", "--methods", "one-cluster,LOF", "--repeats", "2"]
+QUICK = ["--methods", "k-means,hdbscan", "--methods", "one-cluster,LOF"]
 
 
 def run(*arguments):
@@ -49,9 +49,10 @@ def test_compare_prints_tables_and_findings(written):
     text = " ".join(done.stdout.split())
     assert "discs.csv: 60 rows, 2 columns (width, height). Left out: name" in text
     assert "Not used: 1 row with missing values" in text
-    assert "k-means 3 given 0.0 %" in text
-    assert "Two of two clusterers agree on 3 clusters (k-means and hdbscan)" in text
-    assert "The detectors were set to flag 5 %" in text
+    assert "k-means 3 0.0% 1.00" in text
+    assert "All 2 methods find the same clusters" in text
+    assert "k-means was given the number of clusters, 3." in text
+    assert "rows are flagged by at least one of 2 detectors" in text
     assert f"Written: comparison.json, comparison.csv, labels.csv in {folder}/" in done.stdout
 
 
@@ -74,7 +75,7 @@ def test_compare_writes_the_result_as_json_and_csv(written):
         "one-cluster",
         "local outlier factor",
     ]
-    assert [row["n_clusters"] for row in rows] == ["3", "3", "", ""]
+    assert [row["clusters"] for row in rows] == ["3", "3", "", ""]
 
 
 def test_compare_writes_labels_beside_the_columns_of_the_file(written):
@@ -103,7 +104,7 @@ def test_the_same_seed_prints_the_same_numbers(written, file):
         json.loads(text) for text in ((folder / "comparison.json").read_text(), again.stdout)
     )
     for record in (first, second):
-        for row in (*record["clusterers"], *record["detectors"]):
+        for row in record["methods"]:
             row.pop("seconds")
         del record["command"], record["arguments"]
     assert first == second
@@ -129,7 +130,7 @@ def test_force_replaces_our_own_results(written, file):
 def test_compare_samples_many_rows_and_leaves_the_others_without_labels(file, tmp_path):
     options = ["--methods", "k-means", "--clusters", 3, "--missing", "drop"]
     done = run(file, *options, "--max-rows", 30, "--output", tmp_path / "out")
-    assert "random sample of 30 of the 59 rows" in " ".join(done.stdout.split())
+    assert "Only 30 rows, drawn at random, were compared." in " ".join(done.stdout.split())
     labels = [row["label_k_means"] for row in read_csv(tmp_path / "out" / "labels.csv")]
     assert (len(labels), labels.count("")) == (60, 30)
 
@@ -148,7 +149,6 @@ def test_warnings_of_methods_go_to_stderr(tmp_path):
         (["--methods", "dbscan"], 2, "--methods lists 'dbscan', which is unknown."),
         (["--methods", "k-means,kmeans"], 2, "'k-means' twice"),
         (["--rate", "0.7"], 2, "--rate"),
-        (["--repeats", "1"], 2, "--repeats"),
         ([], 3, "missing values"),
         (
             ["--missing", "drop", "--clusters", "61"],

@@ -65,10 +65,7 @@ def test_unknown_command_is_answered_with_a_near_one_or_all(run):
     assert done.exit_code == 2
     assert "'clutser'; did you mean 'cluster'?" in done.stderr
     done = run("zzz")
-    assert (
-        "demo, cluster, outliers, validate, score, explain, compare, report and warm-up"
-        in done.stderr
-    )
+    assert "demo, cluster, outliers, score, explain, compare, report and warm-up" in done.stderr
 
 
 def test_values_are_literals_or_text():

@@ -18,7 +18,6 @@ HELP = [
     "--version",
     "cluster --help",
     "compare --help",
-    "validate --help",
     "score -h",
 ]
 
@@ -61,9 +60,6 @@ ERRORS = [
     "report nowhere",
     "compare nowhere.csv",
     "compare rows.csv --columns c",
-    "validate nowhere.csv",
-    "validate rows.csv --columns c",
-    "validate rows.csv --rates 2",
 ]
 
 

@@ -19,9 +19,3 @@ def _no_figures_left():
 def ax():
     """Axes of a figure that pyplot does not know."""
     return matplotlib.figure.Figure().add_subplot()
-
-
-@pytest.fixture
-def ax_3d():
-    """The same in three dimensions."""
-    return matplotlib.figure.Figure().add_subplot(projection="3d")

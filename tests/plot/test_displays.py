@@ -11,20 +11,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from plot.models import fitted, rows
-from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM, SequentialPCM
+from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
 from typicality.plot import (
-    ClassificationFunctionDisplay,
     ClusterTreeDisplay,
-    ConvergenceDisplay,
-    LambdaPathDisplay,
     MembershipContourDisplay,
     MembershipHistogramDisplay,
-    StabilityDisplay,
-)
-from typicality.solve.schedules import LambdaPath
-
-PATH = LambdaPath(
-    np.array([0.1, 0.2]), np.array([2, 1]), np.array([0.0, 0.5]), np.array([1.0, np.nan]), "BIC", 0
+    PValueDisplay,
 )
 
 FLAT = {
@@ -36,20 +28,8 @@ FLAT = {
     ),
     "numbers": lambda ax: MembershipHistogramDisplay.from_predictions([0.1, 0.4], ax=ax),
     "tree": lambda ax: ClusterTreeDisplay.from_estimator(fitted("alpha-cut"), ax=ax),
-    "convergence": lambda ax: ConvergenceDisplay.from_estimator(fitted("fuzzy"), ax=ax),
-    "path": lambda ax: LambdaPathDisplay(PATH).plot(ax=ax),
-    "stability": lambda ax: StabilityDisplay.from_scores({"a": [0.1, 0.2]}, ax=ax),
-    "boxes": lambda ax: StabilityDisplay({"a": [[0.1], [0.2]]}, settings=["b"]).plot(ax=ax),
-    "curve": lambda ax: StabilityDisplay({"a": [[0.1, 0.2]]}, settings=[1, 2]).plot(
-        kind="curve", ax=ax
-    ),
+    "p-values": lambda ax: PValueDisplay([0.01, 0.4]).plot(ax=ax),
 }
-
-
-def surface(ax):
-    return ClassificationFunctionDisplay.from_estimator(
-        fitted("fuzzy"), rows(), grid_resolution=5, ax=ax
-    )
 
 
 @pytest.mark.parametrize("draw", FLAT.values(), ids=FLAT)
@@ -65,14 +45,7 @@ def test_display_draws_where_it_is_told_and_nowhere_else(draw, ax):
     }
 
 
-def test_a_surface_is_drawn_where_it_is_told(ax_3d):
-    display = surface(ax_3d)
-    assert display.ax_ is ax_3d
-    assert ax_3d.figure.axes == [ax_3d]
-    assert plt.get_fignums() == []
-
-
-@pytest.mark.parametrize("draw", [*FLAT.values(), surface], ids=[*FLAT, "surface"])
+@pytest.mark.parametrize("draw", FLAT.values(), ids=FLAT)
 def test_display_makes_one_figure_of_its_own(draw):
     display = draw(None)
     assert plt.get_fignums() == [display.figure_.number]
@@ -86,14 +59,7 @@ def test_axes_are_labelled(draw, ax):
     assert ax.get_xlabel()
 
 
-WITH_ROWS = [
-    MembershipContourDisplay,
-    MembershipHistogramDisplay,
-    ClassificationFunctionDisplay,
-]
-
-
-@pytest.mark.parametrize("display", WITH_ROWS)
+@pytest.mark.parametrize("display", [MembershipContourDisplay, MembershipHistogramDisplay])
 def test_display_needs_a_fit_and_memberships(display):
     with pytest.raises(NotFittedError, match="not fitted yet"):
         display.from_estimator(FuzzyCMeans(2), rows())
@@ -104,22 +70,13 @@ def test_display_needs_a_fit_and_memberships(display):
         display.from_estimator(rows(), rows())
 
 
-@pytest.mark.parametrize(
-    ("display", "estimator", "message"),
-    [
-        (ClusterTreeDisplay, AlphaCutClustering(), "Fit an AlphaCutClustering"),
-        (ConvergenceDisplay, FuzzyCMeans(2), "does not keep the objective"),
-        (LambdaPathDisplay, SequentialPCM(), "lam='auto'"),
-    ],
-)
-def test_display_needs_a_fit_of_the_right_kind(display, estimator, message):
+def test_a_tree_needs_a_fit_of_the_right_kind():
     with pytest.raises(NotFittedError, match="not fitted yet"):
-        display.from_estimator(estimator)
-    with pytest.raises(ValueError, match=message):
-        display.from_estimator(KMeans(2, n_init=1).fit(rows()))
+        ClusterTreeDisplay.from_estimator(AlphaCutClustering())
+    with pytest.raises(ValueError, match="Fit an AlphaCutClustering"):
+        ClusterTreeDisplay.from_estimator(KMeans(2, n_init=1).fit(rows()))
 
 
-@pytest.mark.parametrize("display", [MembershipContourDisplay, ClassificationFunctionDisplay])
 @pytest.mark.parametrize(
     ("X", "options", "message"),
     [
@@ -136,10 +93,10 @@ def test_display_needs_a_fit_of_the_right_kind(display, estimator, message):
         (np.eye(4), {"cluster": "a"}, "cluster must be the number of a cluster"),
     ],
 )
-def test_planes_are_checked(display, X, options, message):
+def test_planes_are_checked(X, options, message):
     model = OneClusterPCM(sigma=1.0).fit(X)
     with pytest.raises(ValueError, match=message):
-        display.from_estimator(model, X, **options)
+        MembershipContourDisplay.from_estimator(model, X, **options)
     assert plt.get_fignums() == []
 
 
@@ -147,11 +104,6 @@ def test_rows_without_coordinates_have_no_plane():
     model = OneClusterPCM(kernel="precomputed").fit(np.eye(6) + 1.0)
     with pytest.raises(ValueError, match="kernel='precomputed', rows have no coordinates"):
         MembershipContourDisplay.from_estimator(model, np.eye(6) + 1.0)
-
-
-def test_a_surface_needs_axes_in_space(ax):
-    with pytest.raises(ValueError, match='projection="3d"'):
-        surface(ax)
 
 
 @pytest.mark.parametrize("display", [MembershipContourDisplay, MembershipHistogramDisplay])
@@ -167,13 +119,10 @@ def test_pipelines_are_seen_in_the_units_of_the_data(display, ax):
 
 def test_pipelines_are_seen_through(ax):
     pipeline = make_pipeline(StandardScaler(), AlphaCutClustering()).fit(rows())
-    assert (
-        len(ConvergenceDisplay.from_estimator(pipeline, ax=ax).objectives) == pipeline[-1].n_iter_
-    )
     assert ClusterTreeDisplay.from_estimator(pipeline, ax=ax).tree is pipeline[-1].tree_
 
 
 def test_display_names_the_package_to_install_when_there_is_no_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"StabilityDisplay .*pip install matplotlib"):
-        StabilityDisplay.from_scores({"a": [1.0]})
+    with pytest.raises(ImportError, match=r"PValueDisplay .*pip install matplotlib"):
+        PValueDisplay([0.1]).plot()

@@ -9,7 +9,7 @@ from plot.models import fitted, rows
 from typicality import AlphaCutClustering
 from typicality.datasets import make_dense_regions
 from typicality.plot import MembershipHistogramDisplay
-from typicality.plot._colours import cluster_colour
+from typicality.plot._axes import cluster_colour
 
 
 def draw(name, ax, **options):

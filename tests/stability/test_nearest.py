@@ -8,11 +8,9 @@ from sklearn.base import clone, is_clusterer
 from sklearn.cluster import (
     DBSCAN,
     HDBSCAN,
-    OPTICS,
     AgglomerativeClustering,
     FeatureAgglomeration,
     KMeans,
-    SpectralClustering,
 )
 from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
@@ -29,7 +27,7 @@ LINE = np.array([[0.0], [1.0], [7.0], [8.0], [20.0]])
 @parametrize_with_checks(
     [
         PredictByNearest(DBSCAN()),
-        PredictByNearest(HDBSCAN(min_cluster_size=3, copy=True), assign="all"),
+        PredictByNearest(HDBSCAN(min_cluster_size=3, copy=True)),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -51,16 +49,8 @@ def test_rows_that_belong_nowhere_draw_new_rows_to_nowhere():
     assert_array_equal(model.predict([[2.0], [6.0], [15.0], [300.0]]), [0, 1, -1, -1])
 
 
-def test_all_rows_get_a_cluster_where_that_is_asked_for():
-    model = PredictByNearest(DBSCAN(eps=1.5, min_samples=2), assign="all").fit(LINE)
-    assert_array_equal(model.labels_, [0, 0, 1, 1, 1])
-    assert_array_equal(model.predict([[2.0], [6.0], [15.0], [300.0]]), [0, 1, 1, 1])
-    assert_array_equal(model.clusterer_.labels_, [0, 0, 1, 1, -1])
-
-
-@pytest.mark.parametrize("assign", ["core", "all"])
-def test_without_any_cluster_all_rows_belong_nowhere(assign):
-    model = PredictByNearest(DBSCAN(eps=0.1), assign=assign).fit(LINE)
+def test_without_any_cluster_all_rows_belong_nowhere():
+    model = PredictByNearest(DBSCAN(eps=0.1)).fit(LINE)
     assert_array_equal(model.labels_, -1)
     assert_array_equal(model.predict(LINE + 0.3), -1)
 
@@ -74,42 +64,9 @@ def test_predict_by_nearest_follows_most_of_the_neighbours(n_neighbors, like):
     assert model.labels_[4] != model.labels_[0]
 
 
-@pytest.mark.parametrize("assign", ["core", "all"])
-def test_predict_by_nearest_takes_distances_instead_of_rows(assign):
-    new = np.array([[2.0], [6.0], [15.0]])
-    rows = PredictByNearest(DBSCAN(1.5, min_samples=2), assign=assign).fit(LINE)
-    matrix = PredictByNearest(
-        DBSCAN(1.5, min_samples=2, metric="precomputed"), assign=assign, metric="precomputed"
-    ).fit(pairwise_distances(LINE))
-    assert_array_equal(matrix.labels_, rows.labels_)
-    assert_array_equal(matrix.predict(pairwise_distances(new, LINE)), rows.predict(new))
-
-
-def test_predict_by_nearest_takes_distances_where_tags_do_not_tell():
-    X = make_blobs(40, centers=[[0, 0], [9, 0]], random_state=0)[0]
-    distances = pairwise_distances(X)
-    rows = PredictByNearest(HDBSCAN(copy=True)).fit(X)
-    hdbscan = HDBSCAN(metric="precomputed", copy=True)
-    matrix = PredictByNearest(hdbscan, metric="precomputed").fit(distances)
-    assert_array_equal(matrix.labels_, rows.labels_)
-    assert_array_equal(matrix.predict(distances), matrix.labels_)
-
-
-@pytest.mark.parametrize(
-    ("model", "words"),
-    [
-        (PredictByNearest(DBSCAN(metric="precomputed")), "takes a square matrix"),
-        (PredictByNearest(DBSCAN(), metric="precomputed"), "Set both to distances, or neither"),
-        (PredictByNearest(OPTICS(metric="precomputed")), "Pass metric='precomputed'"),
-        (
-            PredictByNearest(SpectralClustering(affinity="precomputed"), metric="precomputed"),
-            "takes a matrix of similarities",
-        ),
-    ],
-)
-def test_a_matrix_is_one_for_both_or_for_neither(model, words):
-    with pytest.raises(ValueError, match=words):
-        model.fit(pairwise_distances(LINE))
+def test_a_matrix_of_distances_is_refused():
+    with pytest.raises(ValueError, match="takes a square matrix"):
+        PredictByNearest(DBSCAN(metric="precomputed")).fit(pairwise_distances(LINE))
 
 
 @pytest.mark.parametrize(

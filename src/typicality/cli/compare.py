@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from typicality.stability import Comparison
 
 _FILES = ("comparison.json", "comparison.csv", "labels.csv")
-_ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer than the fits
 
 
 @command
@@ -35,8 +34,8 @@ _ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer tha
 )
 @option(
     "--clusters -k N",
-    "The number of clusters for the methods that need it. [default: chosen by the silhouette, or "
-    "by the BIC for the mixture]",
+    "The number of clusters for fcm, k-means and gaussian-mixture. [default: the number that auto "
+    "finds]",
     type=click.IntRange(min=1),
 )
 @option(
@@ -46,16 +45,10 @@ _ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer tha
     default=0.05,
 )
 @option(
-    "--repeats N",
-    "How often each method is fitted again, on a random 80 % of the rows.",
-    type=click.IntRange(min=2),
-    default=5,
-)
-@option(
     "--max-rows N",
     "If there are more rows, use a random sample of N rows.",
     type=click.IntRange(min=10),
-    default=10_000,
+    default=5_000,
 )
 @safe_csv_option
 @run_options_without_folder
@@ -64,15 +57,13 @@ def compare(
     methods: tuple[str, ...],
     clusters: int | None,
     rate: float,
-    repeats: int,
     max_rows: int,
 ) -> None:
     """Compare methods of typicality and scikit-learn on a file.
 
     The methods of scikit-learn are k-means, Gaussian mixture and HDBSCAN for clusters, and
-    one-class SVM, isolation forest and local outlier factor for outliers. Shows how much the
-    methods agree, how reproducible each method is on random samples of the rows, and how long a fit
-    takes. All methods have their default parameters.
+    one-class SVM, isolation forest and local outlier factor for outliers. Each method is fitted
+    once, with its default parameters. Shows the clusters of each method, and which methods agree.
     """
     from typicality.cli.columns import about_rows
     from typicality.cli.folder import new_folder, record_of_result
@@ -85,7 +76,7 @@ def compare(
     )
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     if methods:
-        from typicality.stability.methods import chosen_methods
+        from typicality.stability.compare import chosen_methods
 
         try:
             chosen_methods(methods)
@@ -101,23 +92,20 @@ def compare(
             from typicality.stability import compare_methods
 
             Z = rows.scaler().fit_transform(rows.X)
-        processes = -1 if min(len(Z), max_rows) >= _ROWS_WORTH_PROCESSES else 1
         try:
-            found = compare_methods(
-                Z,
-                methods=methods or None,
-                n_clusters="auto" if clusters is None else clusters,
-                contamination=rate,
-                n_repeats=repeats,
-                random_state=options.seed,
-                n_jobs=options.jobs or processes,
-                max_rows=max_rows,
-                progress=not options.quiet,
-            )
+            with terminal.doing("Comparing"):
+                found = compare_methods(
+                    Z,
+                    methods=methods or None,
+                    n_clusters=clusters,
+                    contamination=rate,
+                    random_state=options.seed,
+                    max_rows=max_rows,
+                )
         except ValueError as error:
             about_file = re.sub(r"\bX\b", lambda _: table.name, str(error))
             raise UnusableError(re.sub(r"\bn_clusters\b", "--clusters", about_file)) from error
-        record = record_of_result(rows, found.to_dict())
+        record = record_of_result(rows, {"seed": options.seed, **found.to_dict()})
         if folder is not None:
             _write(folder, found, rows, record)
     if options.as_json:
@@ -132,36 +120,25 @@ def compare(
 
 
 def _say(terminal: Terminal, found: "Comparison") -> None:
-    from typicality.stability.wording import agreement_table, clusterer_table, detector_table
+    from typicality.stability.compare import agreement_table, method_table
 
-    def table(title: str, lines: Any, about: str = "") -> None:
-        terminal.say_heading(title)
-        terminal.say(rich_table(lines))
-        if about:
-            terminal.say(about)
-
-    if found.clusterers:
-        table("Clusters", clusterer_table(found.clusterers))
+    terminal.say_heading("Methods")
+    terminal.say(rich_table(method_table(found)))
+    terminal.say(
+        "Unassigned: rows in no cluster, or flagged as outliers. Agreement: with the first "
+        "clusterer or detector."
+    )
     if len(found.labels) > 1:
-        table(
-            "Agreement of clusters",
-            agreement_table(found.label_agreement, found.placed_agreement),
-            "Adjusted Rand index. Above the diagonal: of all rows. Below it: of the rows "
-            "that both methods put in a cluster.",
-        )
-    if found.detectors:
-        table("Outliers", detector_table(found.detectors))
+        terminal.say_heading("Agreement of clusters (adjusted Rand index)")
+        terminal.say(rich_table(agreement_table(found.label_agreement)))
     if len(found.flagged) > 1:
-        table(
-            "Agreement on outliers",
-            agreement_table(found.rank_agreement, found.flag_agreement),
-            "Above the diagonal: Spearman's correlation of scores. Below it: the Jaccard "
-            "index of the flagged rows.",
-        )
-    for title, sentences in (("Findings", found.findings), ("How it was measured", found.notes)):
-        terminal.say_heading(title)
-        for sentence in sentences:
-            terminal.say(f"- {sentence}")
+        terminal.say_heading("Agreement on outliers (Jaccard index)")
+        terminal.say(rich_table(agreement_table(found.flag_agreement)))
+    terminal.say_heading("Findings")
+    if len(found.rows) < found.n_rows:
+        terminal.say(f"- Only {len(found.rows):,} rows, drawn at random, were compared.")
+    for sentence in found.findings:
+        terminal.say(f"- {sentence}")
     terminal.warn([f"{r.name}: {text}" for r in found.results for text in r.warnings])
 
 
@@ -174,7 +151,7 @@ def _write(folder: Path, found: "Comparison", rows: "FileRows", record: dict[str
     from typicality.cli.folder import write_csv, write_record
     from typicality.tables import write_table
 
-    write_csv(folder / _FILES[1], record["clusterers"] + record["detectors"])
+    write_csv(folder / _FILES[1], record["methods"])
     # Labels of the clusterers and 1 for outliers of the detectors; masked in rows not compared.
     values: dict[str, Any] = {f"label_{name}": labels for name, labels in found.labels.items()}
     values |= {f"outlier_{name}": flagged for name, flagged in found.flagged.items()}

@@ -14,7 +14,6 @@ _COMMANDS = (
     "demo",
     "cluster",
     "outliers",
-    "validate",
     "score",
     "explain",
     "compare",

@@ -154,13 +154,6 @@ def command_line() -> tuple[str, ...]:
     return ("typicality", str(ctx.info_name), *_typed(ctx, parameters))
 
 
-def table_words() -> tuple[str, ...]:
-    """FILE and the options of :func:`table_options` that were given, for another command on it."""
-    ctx = click.get_current_context()
-    shared = [each for each in ctx.command.params if each.name in _TABLE_NAMES]
-    return _typed(ctx, shared)
-
-
 def _typed(ctx: click.Context, parameters: Sequence[click.Parameter]) -> tuple[str, ...]:
     """Arguments and options as they could be typed."""
     words: list[str] = []
@@ -184,14 +177,6 @@ def quoted(value: str) -> str:
     """A name as `list_option` reads it: quotation marks are doubled within others."""
     inner = value.replace('"', '""')
     return f'"{inner}"' if "," in value or inner != value else value
-
-
-_TABLE_NAMES = frozenset(
-    [
-        *("file", *FORMAT),
-        *("columns", "ignore", "scale", "transform", "missing", "categorical", "ordered"),
-    ]
-)
 
 
 def _comma_separated(

@@ -137,7 +137,7 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         parameter by it: scores for different parameters are not comparable, and the score grows
         with every additional cluster. :class:`sklearn.model_selection.GridSearchCV` without
         `scoring` uses this score, and so prefers the largest number of clusters. Use
-        :class:`typicality.stability.StabilitySearch` instead, or pass a `scoring`.
+        :func:`typicality.stability.choose_by_stability` instead, or pass a `scoring`.
 
         Parameters
         ----------

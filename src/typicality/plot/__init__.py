@@ -4,22 +4,14 @@ They need matplotlib (``pip install matplotlib``). Each display draws on the axe
 figure, and keeps the drawn artists as attributes.
 """
 
-from typicality.plot.classification_function import ClassificationFunctionDisplay
 from typicality.plot.cluster_tree import ClusterTreeDisplay
-from typicality.plot.convergence import ConvergenceDisplay
-from typicality.plot.lambda_path import LambdaPathDisplay
 from typicality.plot.membership_contour import MembershipContourDisplay
 from typicality.plot.membership_histogram import MembershipHistogramDisplay
 from typicality.plot.p_values import PValueDisplay
-from typicality.plot.stability import StabilityDisplay
 
 __all__ = [
-    "ClassificationFunctionDisplay",
     "ClusterTreeDisplay",
-    "ConvergenceDisplay",
-    "LambdaPathDisplay",
     "MembershipContourDisplay",
     "MembershipHistogramDisplay",
     "PValueDisplay",
-    "StabilityDisplay",
 ]

@@ -1,4 +1,4 @@
-"""What displays share: axes, checks, and the view of a fitted estimator."""
+"""What displays share: axes, colours, checks, and the view of a fitted estimator."""
 
 from math import ceil, log10
 from typing import Any
@@ -7,11 +7,24 @@ import numpy as np
 
 from typicality._typing import Doubles, Labels
 from typicality.fitted import FittedView, last_step, prepared, view
-from typicality.plot._colours import cluster_colour, cluster_marker
 
 _SMALLEST, _LARGEST = 0.5, 25.0  # areas of markers, in square points
 _SPARSE = 100.0  # rows that leave room for the largest markers
 _RIMLESS = 6.0  # markers so small would be all rim
+
+# The palette of Okabe and Ito, which colour-blind people can distinguish, without its black; the
+# strongest contrasts come first.
+_CLUSTERS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+
+NOWHERE = "#000000"
+CUT = "#000000"
+GUIDE = "#7F7F7F"
+CONNECTOR = "#7F7F7F"
+PLAIN = "#B0B0B0"
+POINT = "#0072B2"
+
+_LIGHT, _DARK = "#FFFFFF", "#8C8C8C"  # rows of any colour stand out from both
 
 
 def require_matplotlib(display: Any) -> None:
@@ -25,18 +38,18 @@ def require_matplotlib(display: Any) -> None:
         ) from error
 
 
-def axes_for(display: Any, ax: Any, *, size: tuple[float, float], **kind: Any) -> Any:
+def axes_for(display: Any, ax: Any, *, size: tuple[float, float]) -> Any:
     """The axes given, or those of a new figure; the display keeps them and their figure."""
     require_matplotlib(display)
     if ax is None:
         import matplotlib.pyplot as plt
 
-        _, ax = plt.subplots(figsize=size, layout="constrained", subplot_kw=kind)
+        _, ax = plt.subplots(figsize=size, layout="constrained")
     display.ax_, display.figure_ = ax, ax.figure
     return ax
 
 
-def draw_rows(ax: Any, points: Doubles, labels: Labels, **options: Any) -> list[Any]:
+def draw_rows(ax: Any, points: Doubles, labels: Labels) -> list[Any]:
     """Rows coloured by their cluster, one artist a label; crosses for those that belong nowhere."""
     crowd = max(len(points), 1) / _SPARSE
     area = float(np.clip(_LARGEST / np.sqrt(crowd), _SMALLEST, _LARGEST))
@@ -48,7 +61,6 @@ def draw_rows(ax: Any, points: Doubles, labels: Labels, **options: Any) -> list[
             color=cluster_colour(label),
             marker=cluster_marker(label),
             **(rim if label >= 0 else {"linewidths": min(0.8, np.sqrt(area) / 4)}),
-            **options,
         )
         for label in np.unique(labels).tolist()
     ]
@@ -72,6 +84,26 @@ def check_values(values: Any, *, name: str) -> Doubles:
             f"{numbers.shape}{'' if np.isfinite(numbers).all() else ' with NaN or infinity in it'}."
         )
     return numbers
+
+
+# ---- colours -------------------------------------------------------------------------------------
+
+
+def cluster_colour(label: int) -> str:
+    """The colour of a cluster; that of rows that belong nowhere for -1."""
+    return NOWHERE if label < 0 else _CLUSTERS[label % len(_CLUSTERS)]
+
+
+def cluster_marker(label: int) -> str:
+    """The marker of a cluster: clusters that share a colour have different ones."""
+    return "x" if label < 0 else _MARKERS[label // len(_CLUSTERS) % len(_MARKERS)]
+
+
+def shades() -> Any:
+    """A colormap of greys, darker for larger values."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("typicality", [_LIGHT, _DARK])
 
 
 # ---- estimators ----------------------------------------------------------------------------------

@@ -8,8 +8,14 @@ from numpy.typing import ArrayLike
 from typicality._typing import Doubles, Places
 from typicality.fitted import last_step, view
 from typicality.levelsets.tree import AlphaTree
-from typicality.plot._axes import axes_for, written
-from typicality.plot._colours import CONNECTOR, CUT, PLAIN, cluster_colour
+from typicality.plot._axes import (
+    CONNECTOR,
+    CUT,
+    PLAIN,
+    axes_for,
+    cluster_colour,
+    written,
+)
 
 _MOST_BRANCHES = 40
 _FEWEST_ROWS = 5.0

@@ -7,8 +7,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from typicality._arguments import check_same_length
-from typicality.plot._axes import axes_for, check_values, require_matplotlib, view_of, written
-from typicality.plot._colours import CUT, GUIDE, PLAIN, cluster_colour
+from typicality.plot._axes import (
+    CUT,
+    GUIDE,
+    PLAIN,
+    axes_for,
+    check_values,
+    cluster_colour,
+    require_matplotlib,
+    view_of,
+    written,
+)
 
 _MOST_NAMES = 10  # clusters in the legend
 _NAMES_OF_A_LINE = 3

@@ -8,8 +8,14 @@ from numpy.typing import ArrayLike
 from typicality._words import counted
 from typicality.fitted import last_step, prepared
 from typicality.metrics.discoveries import penalty, select_discoveries
-from typicality.plot._axes import axes_for, check_values, require_matplotlib
-from typicality.plot._colours import CUT, FIRST, GUIDE
+from typicality.plot._axes import (
+    CUT,
+    GUIDE,
+    POINT,
+    axes_for,
+    check_values,
+    require_matplotlib,
+)
 
 
 class PValueDisplay:
@@ -108,7 +114,7 @@ class PValueDisplay:
         (self.level_line_,) = ax.plot(ends, level * ends / len(order), color=CUT, label=words)
         dots = {"ls": "none", "marker": "o", "ms": 4.0}
         self.points_ = [
-            *ax.plot(rank[~rejected], p[~rejected], color=FIRST, mfc="none", **dots, label="kept"),
+            *ax.plot(rank[~rejected], p[~rejected], color=POINT, mfc="none", **dots, label="kept"),
             *ax.plot(rank[rejected], p[rejected], color=CUT, **dots, label="rejected"),
         ]
         found = counted(int(rejected.sum()), "outlier")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from typicality._typing import Doubles
 from typicality.exceptions import ClusteringWarning, warn
 from typicality.metrics.partitions import count_clusters
 from typicality.stability import resample
-from typicality.stability.results import RepeatedScores, words_of
+from typicality.stability.results import standard_error
 
 Labels = NDArray[np.int_]
 
@@ -25,61 +25,63 @@ _SEED = 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteringStability(RepeatedScores):
+class ClusteringStability:
     """How well clusterings of two halves of the rows agree; see :func:`clustering_stability`.
 
     Parameters
     ----------
-    estimator : str
-        The clusterer, as text.
-    n_rows : int
-        The number of rows that were split.
-    scores : array of shape (n_repeats, 1)
-        One minus the instability. 1 means equal clusters, and 0 no more agreement than random
-        labels. NaN if both halves have a single cluster.
     distances : array of shape (n_repeats,)
         The fraction of rows with different labels, under the best matching of clusters.
     random_distances : array of shape (n_repeats,)
-        The same fraction for random labels with the same numbers of clusters.
+        The same fraction for random labels with the same numbers of clusters. NaN if both halves
+        have a single cluster.
     n_clusters : array of int of shape (n_repeats, 2)
         The numbers of clusters in the second half: those transferred from the first half, and those
         of its own fit.
     """
-
-    setting_name: ClassVar[str] = "clusters"
-    setting_is_found: ClassVar[bool] = True
-    score_name: ClassVar[str] = "stability"
 
     distances: Doubles
     random_distances: Doubles
     n_clusters: NDArray[np.int_]
 
     @property
-    def settings(self) -> tuple[str, ...]:
-        """The number of clusters that were found in a half, as text."""
-        found = self.n_clusters[:, 1]
-        fewest, most = int(found.min()), int(found.max())
-        return (str(fewest) if fewest == most else f"{fewest} to {most}",)
+    def scores(self) -> Doubles:
+        """One minus the instability of each repetition; NaN if both halves have one cluster.
 
-    @property
-    def instabilities(self) -> Doubles:
-        """The instability of each repetition: distance divided by random distance."""
-        return 1.0 - self.scores[:, 0]
-
-    @property
-    def instability(self) -> float:
-        """The mean instability: 0 for equal clusters, 1 for no better than random."""
-        return 1.0 - self.stability
+        1 means equal clusters, and 0 no more agreement than random labels.
+        """
+        return 1.0 - self.distances / self.random_distances
 
     @property
     def stability(self) -> float:
-        """One minus the mean instability; NaN if most repetitions have a single cluster."""
-        return float(self.mean[0])
+        """The mean of the scores; NaN if most repetitions have a single cluster."""
+        return float(self._known.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the stability; NaN for a single repetition.
+
+        It includes only the random choice of halves. Other rows from the same source can change the
+        mean more.
+        """
+        return float(standard_error(self._known))
+
+    @property
+    def _known(self) -> Doubles:
+        """The scores that are not NaN; NaN if most are."""
+        known = self.scores[~np.isnan(self.scores)]
+        return known if 2 * len(known) >= len(self.scores) else np.array([np.nan])
 
     @property
     def typical_n_clusters(self) -> float:
         """The median number of clusters that were found in a half."""
         return float(np.median(self.n_clusters[:, 1]))
+
+    def __repr__(self) -> str:
+        return (
+            f"Stability {self.stability:.3f}, standard error {self.standard_error:.3f}, "
+            f"{self.typical_n_clusters:g} clusters"
+        )
 
 
 def clustering_stability(
@@ -89,7 +91,6 @@ def clustering_stability(
     n_repeats: int = 20,
     random_state: Any = None,
     n_jobs: int | None = None,
-    progress: bool | resample.Progress = False,
 ) -> ClusteringStability:
     r"""How stable clusters are between random halves of the rows.
 
@@ -106,7 +107,7 @@ def clustering_stability(
     instability. This is repeated with new splits.
 
     A clustering can be stable and wrong: separate groups can be just as stable if they are merged
-    in pairs. Therefore :class:`StabilitySearch` prefers more clusters among equally stable
+    in pairs. Therefore :func:`choose_by_stability` prefers more clusters among equally stable
     settings.
 
     - *Different numbers of clusters* in the halves: the additional clusters match no cluster.
@@ -142,15 +143,11 @@ def clustering_stability(
     n_jobs : int or None, default=None
         The number of repetitions that run in parallel, with any joblib backend. -1 uses all cores.
         Results do not depend on it.
-    progress : bool or callable, default=False
-        True shows a progress bar on stderr. A function is called as ``progress(done, total,
-        words)``.
 
     Returns
     -------
     ClusteringStability
-        The result, with `stability`, `instability`, `scores`, `quartiles`, `standard_error` and
-        `plot`.
+        The result, with `stability`, `standard_error` and `scores`.
 
     Examples
     --------
@@ -161,12 +158,10 @@ def clustering_stability(
     >>> clustering_stability(KMeans(3, n_init=10), X, random_state=0).stability
     1.0
     """
-    check_clusterer(clusterer)
-    X, n_rows = resample.check_rows_to_split(X, clusterer)
+    _check_clusterer(clusterer)
+    X = resample.check_rows_to_split(X, clusterer)
     work = partial(_split_once, clusterer, X)
-    outcomes = resample.repeat(
-        work, n_repeats, random_state=random_state, n_jobs=n_jobs, progress=progress
-    )
+    outcomes = resample.repeat(work, n_repeats, random_state=random_state, n_jobs=n_jobs)
     distances, random_distances, *n_clusters = map(np.array, zip(*outcomes, strict=True))
     n_single = int(np.isnan(random_distances).sum())
     if n_single:
@@ -176,14 +171,7 @@ def clustering_stability(
             "finer resolution.",
             ClusteringWarning,
         )
-    return ClusteringStability(
-        words_of(clusterer),
-        n_rows,
-        (1.0 - distances / random_distances)[:, None],
-        distances,
-        random_distances,
-        np.column_stack(n_clusters),
-    )
+    return ClusteringStability(distances, random_distances, np.column_stack(n_clusters))
 
 
 def _split_once(clusterer: Any, X: Any, seed: int) -> tuple[float, ...]:
@@ -205,7 +193,7 @@ def _split_once(clusterer: Any, X: Any, seed: int) -> tuple[float, ...]:
     return labelling_distance(transferred, own), expected, *n_clusters
 
 
-def check_clusterer(clusterer: Any) -> None:
+def _check_clusterer(clusterer: Any) -> None:
     """An estimator that can label rows it was not fitted on."""
     resample.check_estimator(clusterer, "clusterer")
     if is_outlier_detector(clusterer):

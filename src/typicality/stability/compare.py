@@ -1,45 +1,103 @@
-"""Our methods next to others on the same rows: agreement, reproducibility, time."""
+"""Several methods on the same rows: which of them agree."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import count
-from numbers import Integral
+from itertools import combinations
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone, is_outlier_detector
+from sklearn.cluster import HDBSCAN, KMeans
+from sklearn.ensemble import IsolationForest
 from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.svm import OneClassSVM
+from sklearn.utils import check_random_state
 
-from typicality._arguments import check_whole
-from typicality._cached import cached_property
+from typicality import cluster
+from typicality._arguments import check_same_length, check_whole
 from typicality._typing import Doubles, Places
-from typicality.geometry.checks import check_distinct_rows
+from typicality.geometry import Features
+from typicality.geometry.checks import (
+    check_distinct_rows,
+    check_magnitudes,
+    check_rows,
+    check_varying_rows,
+)
 from typicality.metrics import jaccard_score
-from typicality.stability import resample, wording
-from typicality.stability.agreement import (
-    AgreementMatrix,
-    agreement_matrix,
-    placed_rows_agreement,
-    rank_agreement,
-)
-from typicality.stability.methods import (
-    FIT_ERRORS,
-    ClustererResult,
-    DetectorResult,
-    Result,
-    chosen_methods,
-    first_fit,
-    refit,
-    with_refits,
-)
+from typicality.metrics.partitions import count_clusters
 from typicality.stability.outliers import is_share
 from typicality.stability.results import text_table
 
-_NOMINAL_RATE = 0.05
 _FEWEST_ROWS = 10
-_SHARE = 0.8
-_SEEDS = 2**32
+_SAME = 0.9  # an agreement of at least this is called the same clusters
+# What estimators raise on data that they cannot use; anything else is a mistake, and is not hidden.
+_FIT_ERRORS = (ValueError, ArithmeticError, RuntimeError, MemoryError)
+_FOR_DEVELOPERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning)
+
+CLUSTERERS = {
+    "auto": cluster.AutoClustering(),
+    "alpha-cut": cluster.AlphaCutClustering(),
+    "sequential": cluster.SequentialPCM(),
+    "fcm": cluster.FuzzyCMeans(),
+    "k-means": KMeans(),
+    "gaussian mixture": GaussianMixture(),
+    "hdbscan": HDBSCAN(copy=True),
+}
+DETECTORS = {
+    "one-cluster": cluster.OneClusterPCM(),
+    "one-class svm": OneClassSVM(),
+    "isolation forest": IsolationForest(),
+    "local outlier factor": LocalOutlierFactor(),
+}
+METHODS = CLUSTERERS | DETECTORS
+_NUMBERS = {"fcm": "n_clusters", "k-means": "n_clusters", "gaussian mixture": "n_components"}
+
+
+@dataclass(frozen=True, eq=False)
+class MethodResult:
+    """One fit of a method.
+
+    Parameters
+    ----------
+    name : str
+        The method.
+    estimator : estimator
+        The fitted estimator.
+    is_detector : bool
+        Whether the method flags outliers; otherwise it finds clusters.
+    labels : array of shape (n,) or None
+        The cluster of each row, -1 for unassigned rows; for detectors, -1 for outliers and 0 for
+        other rows. None if the method failed.
+    seconds : float
+        The time of the fit.
+    warnings : tuple of str
+        The warnings of the method.
+    failure : str or None
+        Why the method failed.
+    """
+
+    name: str
+    estimator: Any
+    is_detector: bool
+    labels: NDArray[np.int64] | None
+    seconds: float
+    warnings: tuple[str, ...] = ()
+    failure: str | None = None
+
+    @property
+    def n_clusters(self) -> int | None:
+        """The number of clusters; None for detectors and failed methods."""
+        return None if self.labels is None or self.is_detector else count_clusters(self.labels)
+
+    @property
+    def unassigned(self) -> float | None:
+        """The fraction of rows that are unassigned, or flagged as outliers."""
+        return None if self.labels is None else float(np.mean(self.labels < 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,157 +110,146 @@ class Comparison:
         The size of the data.
     rows : array of int
         The numbers of the compared rows: all rows, or a sample.
-    seed : int
-        The seed, even if none was given.
-    rate : float
-        The nominal fraction of outliers.
-    n_repeats : int
-        The number of refits of each method.
-    clusterers : tuple of ClustererResult
-        The results of clusterers.
-    detectors : tuple of DetectorResult
-        The results of outlier detectors.
+    results : tuple of MethodResult
+        The result of each method.
+    known : array of shape (n,) or None
+        The known classes of the compared rows.
+    n_clusters : int or None
+        The number of clusters that methods were given if they need it.
     """
 
     n_rows: int
     n_features: int
     rows: Places
-    seed: int
-    rate: float
-    n_repeats: int
-    clusterers: tuple[ClustererResult, ...]
-    detectors: tuple[DetectorResult, ...]
+    results: tuple[MethodResult, ...]
+    known: NDArray[Any] | None
+    n_clusters: int | None
 
     @property
-    def results(self) -> tuple[Result, ...]:
-        """All methods, the clusterers first."""
-        return (*self.clusterers, *self.detectors)
-
-    @cached_property
     def labels(self) -> dict[str, NDArray[np.int64]]:
-        """The labels of the compared rows, by method, without failed methods."""
-        return {r.name: r.labels for r in self.clusterers if r.labels is not None}
+        """The labels of the compared rows, by method, of clusterers that worked."""
+        return self._labels_of(detectors=False)
 
-    @cached_property
+    @property
     def flagged(self) -> dict[str, NDArray[np.bool_]]:
-        """Which of the compared rows are outliers, by method."""
-        return {r.name: r.flagged for r in self.detectors if r.flagged is not None}
+        """Which of the compared rows are outliers, by method, of detectors that worked."""
+        return {name: labels < 0 for name, labels in self._labels_of(detectors=True).items()}
 
-    @cached_property
-    def scores(self) -> dict[str, Doubles]:
-        """The scores of the compared rows, by method; larger is more typical."""
-        return {r.name: r.scores for r in self.detectors if r.scores is not None}
+    def _labels_of(self, *, detectors: bool) -> dict[str, NDArray[np.int64]]:
+        chosen = [r for r in self.results if r.is_detector == detectors]
+        return {r.name: r.labels for r in chosen if r.labels is not None}
 
-    @cached_property
-    def label_agreement(self) -> AgreementMatrix:
-        """The adjusted Rand index of all pairs of clusterers; -1 is treated as a cluster."""
-        return agreement_matrix(
-            self.labels,
-            agree=adjusted_rand_score,
-            measure="adjusted Rand index, with unassigned rows as a cluster of their own",
-        )
+    @property
+    def label_agreement(self) -> dict[str, dict[str, float]]:
+        """The adjusted Rand index of all pairs of clusterers; -1 is treated as a cluster.
 
-    @cached_property
-    def placed_agreement(self) -> AgreementMatrix:
-        """The adjusted Rand index on the rows that both clusterers put in a cluster."""
-        return agreement_matrix(
-            self.labels,
-            agree=placed_rows_agreement,
-            measure="adjusted Rand index on the rows that both methods assign to a cluster",
-        )
+        Known classes are the first entry, "known".
+        """
+        known = {} if self.known is None else {"known": self.known}
+        return _agreement(known | self.labels, adjusted_rand_score)
 
-    @cached_property
-    def rank_agreement(self) -> AgreementMatrix:
-        """Spearman's correlation of the scores of all pairs of detectors."""
-        return agreement_matrix(
-            self.scores, agree=rank_agreement, measure="Spearman's rank correlation of the scores"
-        )
-
-    @cached_property
-    def flag_agreement(self) -> AgreementMatrix:
+    @property
+    def flag_agreement(self) -> dict[str, dict[str, float]]:
         """The Jaccard index of the flagged rows of all pairs of detectors."""
-        return agreement_matrix(
-            self.flagged, agree=jaccard_score, measure="Jaccard index of the rows flagged"
-        )
+        return _agreement(self.flagged, jaccard_score)
 
-    @cached_property
+    @property
     def findings(self) -> tuple[str, ...]:
         """The findings, as sentences."""
-        return (
-            *wording.findings_on_clusters(self.clusterers, self.placed_agreement),
-            *wording.findings_on_outliers(self.detectors, self.rank_agreement),
-        )
+        sentences = [
+            f"{result.name} failed: {result.failure}" for result in self.results if result.failure
+        ]
+        if len(self.labels) > 1:
+            sentences.append(_on_clusters(_agreement(self.labels, adjusted_rand_score)))
+            told = [name for name in _NUMBERS if name in self.labels]
+            if told:
+                verb = "was" if len(told) == 1 else "were"
+                sentences.append(
+                    f"{', '.join(told)} {verb} given the number of clusters, {self.n_clusters}."
+                )
+        if len(self.flagged) > 1:
+            flags = np.array(list(self.flagged.values()))
+            sentences.append(
+                f"{flags.any(axis=0).sum():,} rows are flagged by at least one of {len(flags)} "
+                f"detectors, {flags.all(axis=0).sum():,} by all."
+            )
+        return tuple(sentences)
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was run on which data, as sentences."""
-        return wording.notes_on_run(self)
+    def table(self) -> list[dict[str, Any]]:
+        """One entry per method: clusters, unassigned rows, seconds, agreement with the first.
+
+        A clusterer is compared with the known classes, or else with the first clusterer; a detector
+        with the first detector.
+        """
+        agreement = [
+            next(iter(m.values()), {}) for m in (self.label_agreement, self.flag_agreement)
+        ]
+        return [
+            {
+                "method": r.name,
+                "kind": "detector" if r.is_detector else "clusterer",
+                "clusters": r.n_clusters,
+                "unassigned": r.unassigned,
+                "agreement": agreement[r.is_detector].get(r.name),
+                "seconds": r.seconds,
+                "failure": r.failure,
+            }
+            for r in self.results
+        ]
 
     def to_pandas(self) -> Any:
         """One row per method, as a pandas DataFrame."""
         import pandas as pd
 
-        return pd.DataFrame([result.to_dict() for result in self.results])
+        return pd.DataFrame(self.table())
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything except labels, flags and scores, as a dictionary for JSON."""
-        matrices = ("label_agreement", "placed_agreement", "rank_agreement", "flag_agreement")
+        """Everything except labels, as a dictionary for JSON."""
         return {
             "n_rows": self.n_rows,
             "n_compared": len(self.rows),
             "n_features": self.n_features,
-            "seed": self.seed,
-            "rate": self.rate,
-            "n_repeats": self.n_repeats,
-            "clusterers": [result.to_dict() for result in self.clusterers],
-            "detectors": [result.to_dict() for result in self.detectors],
-            **{name: getattr(self, name).to_dict() for name in matrices},
+            "n_clusters": self.n_clusters,
+            "methods": [
+                {**entry, "warnings": list(result.warnings)}
+                for entry, result in zip(self.table(), self.results, strict=True)
+            ],
+            "label_agreement": self.label_agreement,
+            "flag_agreement": self.flag_agreement,
             "findings": list(self.findings),
-            "notes": list(self.notes),
         }
 
     def __repr__(self) -> str:
-        size = f"Comparison of {len(self.rows):,} rows, {self.n_features} features"
-        tables = []
-        if self.clusterers:
-            tables.append(text_table(wording.clusterer_table(self.clusterers), left=0))
-        if self.detectors:
-            tables.append(text_table(wording.detector_table(self.detectors), left=0))
-        sentences = "\n".join(f"- {sentence}" for sentence in self.findings)
-        return "\n\n".join([size, *tables, sentences])
+        tables = [method_table(self)]
+        tables += [
+            agreement_table(matrix)
+            for matrix in (self.label_agreement, self.flag_agreement)
+            if len(matrix) > 1
+        ]
+        return "\n\n".join([*(text_table(t, left=0) for t in tables), *self.findings])
 
 
 def compare_methods(
     X: ArrayLike,
     *,
     methods: Sequence[Any] | None = None,
-    n_clusters: int | str = "auto",
-    contamination: float | str = "auto",
-    n_repeats: int = 5,
+    known: ArrayLike | None = None,
+    n_clusters: int | None = None,
+    contamination: float = 0.05,
     random_state: Any = None,
-    n_jobs: int | None = None,
-    max_rows: int = 10_000,
-    progress: bool | resample.Progress = False,
+    max_rows: int = 5_000,
 ) -> Comparison:
     """Compare methods of typicality with k-means, Gaussian mixtures, HDBSCAN and others.
 
-    Every method is fitted with the default parameters of its library. Three things are measured:
-    how much two methods agree, how much refits of one method on subsamples agree, and the time of a
-    fit. For outlier detectors, the fraction of unseen rows that they flag is also measured.
-    Agreement with other methods does not prove that a method is right.
+    Every method is fitted once, with the default parameters of its library. The agreement of two
+    clusterers is the adjusted Rand index, with all unassigned rows as one more cluster. The
+    agreement of two outlier detectors is the Jaccard index of the flagged rows.
 
-    - *Number of clusters.* Some methods need the number of clusters. If `n_clusters` is "auto", fcm
-      and k-means use the number from 2 to 20 with the best silhouette, so they always split the
-      rows. A Gaussian mixture uses the number from 1 to 20 with the smallest BIC. The number is
-      chosen once, on at most 5,000 rows, and kept in refits.
-    - *Agreement.* For clusterers, the adjusted Rand index, with all unassigned rows as one more
-      cluster; and the same index on the rows that both methods put in a cluster. For detectors,
-      Spearman's correlation of the scores, and the Jaccard index of the flagged rows.
-    - *Reproducibility.* Each method is fitted again on `n_repeats` subsamples of 80 % of the rows.
-      All pairs of these fits are compared on the rows that they share, by the adjusted Rand index
-      or the Jaccard index. The rows outside a subsample are the unseen rows.
-    - *Time.* The seconds to fit, and to label or flag all compared rows. A first fit, which may
-      compile code, is not included. The time to choose a number of clusters is given separately.
+    fcm, k-means and Gaussian mixture need the number of clusters. Without `n_clusters`, they get
+    the number that :class:`~typicality.AutoClustering` finds.
+
+    Methods that agree can all be wrong. If they disagree, the clusters are not clearly separated,
+    or the methods define a cluster differently.
 
     Original to typicality.
 
@@ -213,100 +260,226 @@ def compare_methods(
     methods : sequence of str and estimators, optional
         The methods. By default, all: the clusterers "auto", "alpha-cut", "sequential", "fcm",
         "k-means", "gaussian mixture" and "hdbscan", and the outlier detectors "one-cluster",
-        "one-class svm", "isolation forest" and "local outlier factor". Estimators of your own keep
-        their parameters, but a `random_state` of None is replaced by a seed.
-    n_clusters : int or "auto", default="auto"
+        "one-class svm", "isolation forest" and "local outlier factor". Estimators of your own need
+        `fit_predict`, and keep their parameters, but a `random_state` of None is replaced by a
+        seed.
+    known : array-like of shape (n_samples,), optional
+        Known classes. The methods do not see them.
+    n_clusters : int, optional
         The number of clusters for the methods that need it.
-    contamination : float or "auto", default="auto"
-        The nominal fraction of outliers for all detectors. "auto" is 0.05; it is not estimated.
-    n_repeats : int, default=5
-        The number of subsamples, at least 2.
+    contamination : float, default=0.05
+        The fraction of outliers that all detectors should flag.
     random_state : int, RandomState or None, default=None
-        The seed. Pass an int for reproducible results (except for the seconds), with any `n_jobs`.
-    n_jobs : int or None, default=None
-        The number of refits that run in parallel, each in its own process; -1 for all cores.
-    max_rows : int, default=10_000
-        If there are more rows, a random sample of this size is compared. One-class SVM is fitted on
-        at most 10,000 rows, because its time grows with their square.
-    progress : bool or callable, default=False
-        True shows a progress bar on stderr. A function is called as ``progress(done, total,
-        words)``.
+        The seed. Pass an int for reproducible results (except for the seconds).
+    max_rows : int, default=5_000
+        If there are more rows, a random sample of this size is compared.
 
     Returns
     -------
     Comparison
         The result. If a method fails, the comparison continues, and the result has the reason.
 
-    See Also
-    --------
-    shared_rows_agreement : The measure of reproducibility, for any results.
-
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
     >>> from typicality.stability import compare_methods
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> found = compare_methods(X, methods=["sequential", "k-means"], random_state=0)
-    >>> found.label_agreement.between("sequential", "k-means")
+    >>> X, y = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> found = compare_methods(X, methods=["sequential", "k-means"], known=y, random_state=0)
+    >>> found.label_agreement["sequential"]["k-means"]
     1.0
     """
-    chosen = chosen_methods(methods)
-    given: Any = contamination
-    rate = _NOMINAL_RATE if isinstance(given, str) and given == "auto" else given
-    if not is_share(rate):
+    estimators = chosen_methods(methods)
+    if not is_share(contamination):
         raise ValueError(
-            f"contamination must be 'auto' or a fraction above 0 and at most 0.5; got {given!r}."
+            f"contamination must be a fraction above 0 and at most 0.5; got {contamination!r}."
         )
-    rate = float(rate)
-    given = n_clusters
-    number = None
-    if not (isinstance(given, str) and given == "auto"):
-        if isinstance(given, bool) or not isinstance(given, Integral) or given < 1:
-            raise ValueError(
-                f"n_clusters must be 'auto' or a whole number, 1 or more; got {given!r}."
-            )
-        number = int(given)
-    n_repeats = check_whole(n_repeats, "n_repeats", least=2)
+    if n_clusters is not None:
+        n_clusters = check_whole(n_clusters, "n_clusters", least=1)
     max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
-    every_row = resample.check_numbers(
-        X, _FEWEST_ROWS, what="a comparison", why="fits each method again on subsamples"
-    )
-    seed = resample.seed_of(random_state)
-    rows = resample.draw_rows(len(every_row), max_rows, seed)
+    every_row = _check_numbers(X)
+    rng = check_random_state(random_state)
+    rows = np.sort(rng.permutation(len(every_row))[:max_rows])
+    seed = int(rng.randint(np.iinfo(np.int32).max))
     compared = every_row[rows]
-    check_distinct_rows(compared, None, number or 1)
-    drawn = resample.draw_subsamples(len(compared), n_repeats, share=_SHARE, random_state=seed)
-    n_steps, steps = len(chosen) * (1 + n_repeats), count()
-
-    with resample.progress_reporter(progress, n_steps) as report:
-        fitted = []
-        for method in chosen:
-            report(next(steps), n_steps, f"Fitting {method.name}")
-            fitted.append(first_fit(method, compared, n_clusters=number, rate=rate, seed=seed))
-        works = (
-            partial(refit, method, compared, subsample, (seed + repeat) % _SEEDS)
-            for method, result in fitted
-            if result.failure is None
-            for repeat, subsample in enumerate(drawn, 1)
-        )
-        results = [result for _, result in fitted]
-        with resample.run_parallel(works, n_jobs, catch=FIT_ERRORS) as attempts:
-            for place, result in enumerate(results):
-                if result.failure is not None:
-                    continue
-                refits = []
-                for repeat in range(1, n_repeats + 1):
-                    words = f"Refitting {result.name}, {repeat} of {n_repeats}"
-                    report(next(steps), n_steps, words)
-                    refits.append(next(attempts))
-                results[place] = with_refits(result, drawn, refits)
+    check_distinct_rows(compared, None, n_clusters or 1)
+    classes = None if known is None else np.asarray(known)
+    if classes is not None:
+        check_same_length(len(every_row), "X", len(classes), "known")
+        classes = classes[rows]
+    results: dict[str, MethodResult] = {}
+    if n_clusters is None and any(name in _NUMBERS for name in estimators):
+        # Its answer is also the number for the others.
+        results["auto"] = auto = _fit("auto", CLUSTERERS["auto"], compared, seed)
+        if auto.n_clusters is None:
+            raise ValueError(f"auto found no number of clusters: {auto.failure} Pass n_clusters.")
+        n_clusters = max(1, auto.n_clusters)
+    for name, estimator in estimators.items():
+        settings: dict[str, Any] = {}
+        if name in _NUMBERS:
+            settings[_NUMBERS[name]] = n_clusters
+        if name in DETECTORS:
+            settings["nu" if name == "one-class svm" else "contamination"] = contamination
+        if name not in results:
+            configured = clone(estimator).set_params(**settings)
+            results[name] = _fit(name, configured, compared, seed)
     return Comparison(
         n_rows=len(every_row),
         n_features=every_row.shape[1],
         rows=rows,
-        seed=seed,
-        rate=rate,
-        n_repeats=n_repeats,
-        clusterers=tuple(r for r in results if isinstance(r, ClustererResult)),
-        detectors=tuple(r for r in results if isinstance(r, DetectorResult)),
+        results=tuple(results[name] for name in estimators),
+        known=classes,
+        n_clusters=n_clusters,
     )
+
+
+def _fit(name: str, estimator: Any, X: Doubles, seed: int) -> MethodResult:
+    seeds = {
+        parameter: seed
+        for parameter, value in estimator.get_params().items()
+        if value is None and parameter.split("__")[-1] == "random_state"
+    }
+    model = clone(estimator).set_params(**seeds)
+    labels, failure = None, None
+    is_detector = bool(is_outlier_detector(model))
+    start = perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            labels = np.asarray(model.fit_predict(X), dtype=np.int64)
+        except _FIT_ERRORS as error:
+            failure = _first_line(str(error)) or type(error).__name__
+    seconds = perf_counter() - start
+    if labels is not None and is_detector:
+        labels = np.where(labels < 0, -1, 0)
+    told = [w.message for w in caught if not issubclass(w.category, _FOR_DEVELOPERS)]
+    remarks = tuple(dict.fromkeys(_first_line(str(message)) for message in told))
+    return MethodResult(name, model, is_detector, labels, seconds, remarks, failure)
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _check_numbers(X: Any) -> Doubles:
+    """Rows of numbers that differ, not too much, and enough of them."""
+    rows: Doubles = check_rows(BaseEstimator(), X, training=True, at_least=0).astype(
+        np.float64, copy=False
+    )
+    if len(rows) < _FEWEST_ROWS:
+        raise ValueError(
+            f"X has {len(rows)} row(s), and a comparison needs at least {_FEWEST_ROWS}. Pass more "
+            "rows."
+        )
+    check_varying_rows(rows, None)
+    # HDBSCAN of scikit-learn never ends where squared distances overflow.
+    check_magnitudes(Features.of(rows), rows.dtype)
+    return rows
+
+
+def chosen_methods(methods: Sequence[Any] | None) -> dict[str, Any]:
+    """The methods that were asked for, all of them by default: estimators by their names.
+
+    Parameters
+    ----------
+    methods : sequence of str and estimators, or None
+        Names, in which hyphens, spaces and capitals do not matter, or estimators. "lof" is
+        short for one of them.
+
+    Returns
+    -------
+    dict of str to estimator
+    """
+    if methods is None:
+        return METHODS
+    if isinstance(methods, str) or not isinstance(methods, Sequence):
+        raise ValueError(f"methods must be a list of names or estimators; got {methods!r}.")
+    if not methods:
+        raise ValueError(f"methods is empty: name one or more of {', '.join(METHODS)}.")
+    spelled = {_plain(name): name for name in METHODS} | {"lof": "local outlier factor"}
+    chosen: dict[str, Any] = {}
+    for given in methods:
+        if isinstance(given, str) and _plain(given) in spelled:
+            name = spelled[_plain(given)]
+            estimator = METHODS[name]
+        elif hasattr(given, "fit_predict") and not isinstance(given, type):
+            name, estimator = " ".join(repr(given).split()), given
+        else:
+            raise ValueError(
+                f"methods lists {given!r}, which is unknown. Choose from {', '.join(METHODS)}, "
+                "or pass an estimator with fit_predict, e.g. KMeans(3)."
+            )
+        if name in chosen:
+            raise ValueError(f"methods lists {name!r} twice: leave one of them out.")
+        chosen[name] = estimator
+    return chosen
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
+# ---- agreement -----------------------------------------------------------------------------------
+
+
+def _agreement(
+    results: Mapping[str, NDArray[Any]], measure: Callable[[Any, Any], float]
+) -> dict[str, dict[str, float]]:
+    """The agreement of all pairs of results on the same rows."""
+    matrix: dict[str, dict[str, float]] = {name: {} for name in results}
+    for (first, a), (second, b) in combinations(results.items(), 2):
+        matrix[first][second] = matrix[second][first] = float(measure(a, b))
+    return {name: {other: matrix[name].get(other, 1.0) for other in results} for name in results}
+
+
+def _on_clusters(agreement: Mapping[str, Mapping[str, float]]) -> str:
+    """Which clusterers agree, and what that means."""
+    groups: list[list[str]] = []
+    for name, row in agreement.items():
+        for group in groups:
+            if all(row[other] >= _SAME for other in group):
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    same = f"find the same clusters (adjusted Rand index of any two at least {_SAME})"
+    if len(groups) == 1:
+        return f"All {len(agreement)} methods {same}. Methods that agree can still be wrong."
+    several = [", ".join(group) for group in groups if len(group) > 1]
+    words = f"These methods {same}: {'; '.join(several)}." if several else f"No two methods {same}."
+    return (
+        f"{words} Other pairs differ: the clusters are not clearly separated, or the methods "
+        "define a cluster differently."
+    )
+
+
+# ---- tables of text ------------------------------------------------------------------------------
+
+
+def method_table(found: Comparison) -> list[tuple[str, ...]]:
+    """A header, and a row of cells for each method."""
+    lines: list[tuple[str, ...]] = [("method", "clusters", "unassigned", "agreement", "seconds")]
+    for entry in found.table():
+        lines.append(
+            (
+                entry["method"],
+                "failed" if entry["failure"] else _cell(entry["clusters"], "d"),
+                _cell(entry["unassigned"], ".1%"),
+                _cell(entry["agreement"], ".2f"),
+                _cell(entry["seconds"], ".2f"),
+            )
+        )
+    return lines
+
+
+def agreement_table(matrix: Mapping[str, Mapping[str, float]]) -> list[tuple[str, ...]]:
+    """A header, and a row of cells for each method, with the methods as numbered columns."""
+    numbers = [str(i + 1) for i in range(len(matrix))]
+    lines = [("", *numbers)]
+    for number, (name, row) in zip(numbers, matrix.items(), strict=True):
+        cells = ["" if other == name else _cell(value, ".2f") for other, value in row.items()]
+        lines.append((f"{number} {name}", *cells))
+    return lines
+
+
+def _cell(value: Any, form: str) -> str:
+    return "-" if value is None else f"{value:{form}}"

@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state, get_tags, indexable
 from typicality._arguments import check_whole
 from typicality._compat import n_rows_of
 from typicality._typing import Doubles, Places
-from typicality.exceptions import RepetitionError
 from typicality.stability import resample
 from typicality.stability.outliers import Score, check_detector, plain_scores
 
@@ -95,7 +94,7 @@ def cross_conformal_p_values(
     Raises
     ------
     RepetitionError
-        A fit failed. The message names the fold and its rows.
+        A fit failed. The message names the fold.
 
     See Also
     --------
@@ -111,7 +110,8 @@ def cross_conformal_p_values(
     array([0.55, 0.01])
     """
     check_detector(detector, score)
-    X, n_rows = resample.check_rows_to_split(X, detector)
+    X = resample.check_rows_to_split(X, detector)
+    n_rows = n_rows_of(X)
     (X_new,) = indexable(X_new)
     if np.ndim(X_new) != 2 or np.shape(X_new)[0] == 0 or np.shape(X_new)[1] != np.shape(X)[1]:
         raise ValueError(
@@ -126,34 +126,21 @@ def cross_conformal_p_values(
     rng = check_random_state(random_state)
     folds = np.array_split(rng.permutation(n_rows), n_splits)
     works = [
-        partial(_count, f"Fold {k:,} of {n_splits:,}", model, X, X_new, np.sort(fold), score)
-        for k, fold in enumerate(folds, start=1)
-        for model in [resample.seeded_clone(detector, rng)]
+        partial(_count, resample.seeded_clone(detector, rng), X, X_new, np.sort(fold), score)
+        for fold in folds
     ]
-    with resample.run_parallel(works, n_jobs) as running:
-        attempts = list(running)
-    resample.warn_once([each.warnings for each in attempts], n_splits, among="folds")
-    counts: Any = sum(each.value for each in attempts)
+    names = [f"Fold {k:,} of {n_splits:,}" for k in range(1, n_splits + 1)]
+    counts: Any = sum(resample.run_parallel(works, names, n_jobs))
     return np.asarray((1 + counts) / (n_rows + 1))
 
 
-def _count(
-    name: str, model: Any, X: Any, X_new: Any, fold: Places, score: Score
-) -> NDArray[np.intp]:
+def _count(model: Any, X: Any, X_new: Any, fold: Places, score: Score) -> NDArray[np.intp]:
     """How many rows of a fold score at most as high as each new row, by a fit without the fold."""
     training = np.delete(np.arange(n_rows_of(X)), fold)
-    takes_matrix = get_tags(model).input_tags.pairwise
-    rows = "X"
-    try:
-        model.fit(resample.rows_of(model, X, training, trained_on=training))
-        held_out = resample.rows_of(model, X, fold, trained_on=training)
-        reference = plain_scores(model, held_out, score)
-        rows = "X_new"
-        if takes_matrix:
-            X_new = (X_new if issparse(X_new) else np.asarray(X_new))[:, training]
-        new = plain_scores(model, X_new, score)
-    except Exception as error:
-        cause = f"{type(error).__name__}: {error}"
-        raise RepetitionError(f"{name} failed on rows of {rows}. {cause}") from error
+    model.fit(resample.rows_of(model, X, training, trained_on=training))
+    held_out = resample.rows_of(model, X, fold, trained_on=training)
+    if get_tags(model).input_tags.pairwise:
+        X_new = (X_new if issparse(X_new) else np.asarray(X_new))[:, training]
+    reference, new = plain_scores(model, held_out, score), plain_scores(model, X_new, score)
     above = new * (1.0 + _ROUNDING * np.sign(new))  # infinite scores stay what they are
     return np.searchsorted(np.sort(reference), above, side="right")

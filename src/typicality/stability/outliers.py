@@ -2,60 +2,68 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from typicality._arguments import check_choice
 from typicality._compat import n_rows_of
 from typicality._typing import Doubles
-from typicality._words import listed
 from typicality.exceptions import ClusteringWarning, warn
 from typicality.metrics import jaccard_score
 from typicality.stability import resample
-from typicality.stability.results import RepeatedScores, words_of
+from typicality.stability.results import standard_error, text_table
 
 Score = str | Callable[[Any, Any], Any] | None
 
-TRANSFERS = ("threshold", "rank")
+_TRANSFERS = ("threshold", "rank")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OutlierStability(RepeatedScores):
+class OutlierStability:
     """How well detectors fitted on two halves of the rows agree; see :func:`outlier_stability`.
 
     Parameters
     ----------
-    estimator : str
-        The detector, as text.
-    n_rows : int
-        The number of rows that were split.
-    scores : array of shape (n_repeats, n_rates)
-        The Jaccard indices, from 0 to 1.
     rates : tuple of float
         The fractions of rejected rows.
-    transfer : str
-        How outliers were transferred from one half to the other.
+    scores : array of shape (n_repeats, n_rates)
+        The Jaccard indices, from 0 to 1.
     """
 
-    setting_name: ClassVar[str] = "rate"
-    score_name: ClassVar[str] = "stability (Jaccard index)"
-
     rates: tuple[float, ...]
-    transfer: str
+    scores: Doubles
 
     @property
-    def settings(self) -> tuple[float, ...]:
-        return self.rates
+    def mean(self) -> Doubles:
+        """The mean score at each rate."""
+        return np.asarray(self.scores.mean(axis=0))
 
     @property
-    def title(self) -> str:
-        return f"{super().title}, transfer by {self.transfer}"
+    def standard_error(self) -> Doubles:
+        """The standard error of each mean; NaN for a single repetition.
+
+        It includes only the random choice of halves. Other rows from the same source can change the
+        mean more.
+        """
+        return np.asarray(standard_error(self.scores))
+
+    def to_pandas(self) -> Any:
+        """The mean and its standard error at each rate, as a pandas DataFrame."""
+        import pandas as pd
+
+        columns = {"mean": self.mean, "standard error": self.standard_error}
+        return pd.DataFrame(columns, index=pd.Index(self.rates, name="rate"))
+
+    def __repr__(self) -> str:
+        numbers = zip(self.rates, self.mean, self.standard_error, strict=True)
+        lines = [(f"{rate}", f"{mean:.3f}", f"{error:.3f}") for rate, mean, error in numbers]
+        return text_table([("rate", "mean", "standard error"), *lines])
 
 
 def outlier_stability(
@@ -69,7 +77,6 @@ def outlier_stability(
     n_repeats: int = 100,
     random_state: Any = None,
     n_jobs: int | None = None,
-    progress: bool | resample.Progress = False,
 ) -> OutlierStability:
     r"""How stable outliers are between random halves of the rows.
 
@@ -121,14 +128,11 @@ def outlier_stability(
     n_jobs : int or None, default=None
         The number of repetitions that run in parallel, with any joblib backend. -1 uses all cores.
         Results do not depend on it.
-    progress : bool or callable, default=False
-        True shows a progress bar on stderr. A function is called as ``progress(done, total,
-        words)``.
 
     Returns
     -------
     OutlierStability
-        The result, with `scores`, `mean`, `quartiles`, `standard_error`, `plot` and `to_pandas`.
+        The result, with `scores`, `mean`, `standard_error` and `to_pandas`.
 
     Examples
     --------
@@ -141,15 +145,14 @@ def outlier_stability(
     (10, 3)
     """
     check_detector(detector, score)
-    X, n_rows = resample.check_rows_to_split(X, detector)
-    rates = check_rates(rates)
-    _check_parameter_name(detector, rate_parameter)
-    check_choice(transfer, "transfer", TRANSFERS)
+    X = resample.check_rows_to_split(X, detector)
+    rates = _check_rates(rates)
+    if rate_parameter is not None:
+        clone(detector).set_params(**{rate_parameter: rates[0]})  # refuses unknown names
+    check_choice(transfer, "transfer", _TRANSFERS)
     work = partial(_split_once, detector, X, rates, rate_parameter, transfer, score)
-    scores = resample.repeat(
-        work, n_repeats, random_state=random_state, n_jobs=n_jobs, progress=progress
-    )
-    return OutlierStability(words_of(detector), n_rows, np.array(scores), rates, transfer)
+    scores = resample.repeat(work, n_repeats, random_state=random_state, n_jobs=n_jobs)
+    return OutlierStability(rates, np.array(scores))
 
 
 def _split_once(
@@ -174,17 +177,17 @@ def _split_once(
             two.fit(rows_2)
             training, transferred = scores_of(one, rows_1, score), scores_of(one, unseen, score)
             own = scores_of(two, rows_2, score)
-        found = _lowest_rows(own, n_rejected(rate, len(own)), rng)
+        found = _lowest_rows(own, _n_rejected(rate, len(own)), rng)
         if transfer == "rank":
-            said = _lowest_rows(transferred, n_rejected(rate, len(own)), rng)
+            said = _lowest_rows(transferred, _n_rejected(rate, len(own)), rng)
         else:
-            nth = n_rejected(rate, len(training)) - 1
+            nth = _n_rejected(rate, len(training)) - 1
             said = transferred <= np.partition(training, nth)[nth]
         agreements.append(jaccard_score(found, said))
     return agreements
 
 
-def n_rejected(rate: float, n_rows: int) -> int:
+def _n_rejected(rate: float, n_rows: int) -> int:
     """How many rows are rejected at a rate: at least one."""
     return max(1, round(rate * n_rows))
 
@@ -258,33 +261,20 @@ def check_detector(detector: Any, score: Any) -> None:
         )
 
 
-def check_rates(rates: Any, name: str = "rates") -> tuple[float, ...]:
+def _check_rates(rates: Any) -> tuple[float, ...]:
     """One share of rows to reject, or several."""
     given = resample.one_or_several(rates)
     for rate in given:
         if not is_share(rate):
             raise ValueError(
-                f"{name}: every fraction of rows to reject must be above 0 and at most 0.5; got "
+                f"rates: every fraction of rows to reject must be above 0 and at most 0.5; got "
                 f"{rate!r}."
             )
     if not given:
-        raise ValueError(
-            f"{name} is empty. Pass at least one fraction of rows to reject, e.g. 0.05."
-        )
+        raise ValueError("rates is empty. Pass at least one fraction of rows to reject, e.g. 0.05.")
     return tuple(map(float, given))
 
 
 def is_share(rate: Any) -> bool:
     """Whether it is a number above 0 and at most 0.5."""
     return not isinstance(rate, bool) and isinstance(rate, Real) and 0 < float(rate) <= 0.5
-
-
-def _check_parameter_name(estimator: Any, name: str | None) -> None:
-    """None, or a parameter that the estimator has."""
-    known = sorted(estimator.get_params(deep=True))
-    if name is None or name in known:
-        return
-    near = get_close_matches(str(name), known, n=1, cutoff=0.5)
-    near += [other for other in known if other.split("__")[-1] == name]
-    hint = f"Did you mean {near[-1]!r}?" if near else f"It has {listed(known)}."
-    raise ValueError(f"rate_parameter: {estimator!r} has no parameter {name!r}. {hint}")

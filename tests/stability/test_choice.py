@@ -1,0 +1,192 @@
+"""Settings chosen by stability."""
+
+import doctest
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import DBSCAN, HDBSCAN, KMeans
+from sklearn.datasets import make_blobs
+from sklearn.ensemble import IsolationForest
+from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import KernelDensity
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import OneClassSVM
+
+from typicality import FuzzyCMeans, OneClusterPCM
+from typicality.exceptions import ClusteringWarning, RepetitionError
+from typicality.stability import (
+    PredictByNearest,
+    choice,
+    choose_by_stability,
+    clustering_stability,
+    outlier_stability,
+)
+from typicality.stability.choice import choose
+
+CENTRES = np.array([[0, 0], [9, 0], [0, 9], [9, 9], [18, 0], [0, 18], [18, 18], [18, 9]])
+
+
+@pytest.fixture(scope="module")
+def apart():
+    return make_blobs(90, centers=CENTRES[:3], random_state=0)[0]
+
+
+@pytest.fixture(scope="module")
+def chosen(apart):
+    grid = {"n_clusters": range(2, 6)}
+    return choose_by_stability(KMeans(n_init=3), apart, grid, n_repeats=4, random_state=0)
+
+
+# ---- the rule -----------------------------------------------------------------------------------
+
+
+def steady(*means):
+    """Scores of four splits that differ by nothing but a setting's own mean."""
+    return np.tile(means, (4, 1)), np.array(means)
+
+
+def test_the_most_stable_setting_is_chosen():
+    assert choose(*steady(0.5, 0.9, 0.7), None) == (1, [1])
+
+
+def test_most_clusters_win_among_equally_stable_settings():
+    best, tied = choose(*steady(1.0, 0.99, 0.98, 0.9), np.array([2, 5, 4, 6]))
+    assert best == 1
+    assert_array_equal(tied, [0, 1, 2])
+
+
+def test_the_first_of_settings_with_as_many_clusters_wins():
+    assert choose(*steady(1.0, 1.0, 1.0), np.array([2, 4, 4]))[0] == 1
+    assert choose(*steady(0.99, 1.0, 0.98), None)[0] == 0
+
+
+def test_one_standard_error_of_the_difference_counts_as_equal():
+    wide = np.column_stack([np.ones(4), [1.0, 1.0, 1.0, 0.8]])  # behind by .05, with error .05
+    close = np.column_stack([np.ones(4), [0.95, 0.96, 0.94, 0.95]])
+    counts = np.array([2, 3])
+    assert choose(wide, wide.mean(0), counts)[0] == 1
+    assert choose(close, close.mean(0), counts)[0] == 0
+    # Swings that both share are no difference.
+    swing = close - [[0.3], [0.0], [0.2], [0.1]]
+    assert choose(swing, swing.mean(0), counts)[0] == 0
+
+
+def test_a_single_cluster_is_chosen_only_if_nothing_else_is_there(apart):
+    scores, means = steady(np.nan, 0.1)
+    assert choose(scores, means, np.array([1, 2])) == (1, [1])
+    assert choose(scores[:, :1], means[:1], None)[0] == 0
+    with pytest.warns(ClusteringWarning, match="neither half has two clusters"):
+        table = choose_by_stability(
+            KMeans(n_init=2), apart, {"n_clusters": [1, 7]}, n_repeats=2, random_state=0
+        )
+    assert table.best_params == {"n_clusters": 7}
+    assert np.isnan(table.mean[0])
+
+
+# ---- numbers of clusters ------------------------------------------------------------------------
+
+
+def test_the_number_of_blobs_that_stand_apart_is_found():
+    numbers = [2, 3, 5, 6, 7, 8]
+    found = []
+    for seed, number in enumerate(numbers):
+        centres = np.random.RandomState(seed).permutation(CENTRES)[:number]
+        sizes = np.random.RandomState(seed).randint(15, 45, size=number)
+        X, _ = make_blobs(sizes, centers=centres, random_state=seed)
+        table = choose_by_stability(
+            KMeans(n_init=4), X, {"n_clusters": range(2, 11)}, n_repeats=2, random_state=seed
+        )
+        found.append(table.best_params["n_clusters"])
+    assert np.sum(np.array(found) == numbers) >= 5
+
+
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [
+        (GaussianMixture(n_init=2), {"n_components": [2, 3, 4, 5]}),
+        (FuzzyCMeans(n_init=2), {"n_clusters": [2, 3, 4, 5]}),
+        (make_pipeline(StandardScaler(), KMeans(n_init=5)), {"kmeans__n_clusters": [2, 3, 4]}),
+        (PredictByNearest(HDBSCAN(copy=True)), {"clusterer__min_cluster_size": [2, 5, 40]}),
+    ],
+)
+def test_the_number_is_found_with_other_clusterers(estimator, grid, apart):
+    table = choose_by_stability(estimator, apart, grid, n_repeats=4, random_state=1)
+    model = estimator.set_params(**table.best_params).fit(apart)
+    assert len(np.unique(model.predict(apart))) == 3
+
+
+# ---- the table ----------------------------------------------------------------------------------
+
+
+def test_scores_are_the_stabilities_of_the_settings_on_the_same_splits(apart):
+    settings = {"n_clusters": [4, 3]}
+    table = choose_by_stability(KMeans(n_init=3), apart, settings, n_repeats=4, random_state=0)
+    seed = np.random.RandomState(0).randint(np.iinfo(np.int32).max)
+    for place, number in enumerate(settings["n_clusters"]):
+        alone = clustering_stability(
+            KMeans(number, n_init=3), apart, n_repeats=4, random_state=seed
+        )
+        assert_array_equal(table.scores[:, place], alone.scores)
+        assert table.mean[place] == alone.stability
+        assert table.standard_error[place] == alone.standard_error
+    assert_array_equal(table.n_clusters, [4, 3])
+
+
+def test_a_table_as_text_and_as_a_frame(chosen):
+    assert chosen.best_params == {"n_clusters": 3}
+    frame = chosen.to_pandas()
+    assert list(frame["n_clusters"]) == [2, 3, 4, 5]
+    assert_allclose(frame["stability"], chosen.mean)
+    assert list(frame["chosen"]) == [False, True, False, False]
+    lines = repr(chosen).splitlines()
+    assert lines[0].split() == ["setting", "stability", "standard", "error", "chosen"]
+    assert lines[2].startswith("n_clusters=3")
+    assert lines[2].endswith("*")
+
+
+@pytest.mark.parametrize(
+    ("detector", "grid"),
+    [
+        (OneClusterPCM(), {"sigma": [0.5, 4.0]}),
+        (OneClassSVM(gamma=0.1), {"nu": [0.1, 0.3]}),
+        (IsolationForest(n_estimators=4), {"max_features": [1, 2]}),
+        (KernelDensity(), {"bandwidth": [0.3, 3.0]}),
+    ],
+)
+def test_detectors_are_judged_by_their_outliers(detector, grid, apart):
+    options = {"rates": (0.05, 0.2), "n_repeats": 3}
+    table = choose_by_stability(detector, apart, grid, random_state=0, **options)
+    seed = np.random.RandomState(0).randint(np.iinfo(np.int32).max)
+    first = detector.set_params(**table.settings[0])
+    alone = outlier_stability(first, apart, random_state=seed, **options)
+    assert_allclose(table.mean[0], alone.scores.mean())
+    assert table.n_clusters is None
+    assert "clusters" not in table.to_pandas()
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid", "words"),
+    [
+        (KMeans(), {"n_cluster": [2]}, "Invalid parameter 'n_cluster'"),
+        (KMeans(), {"n_clusters": []}, "n_clusters"),
+        (DBSCAN(), {"eps": [1.0]}, r"PredictByNearest\(DBSCAN"),
+    ],
+)
+def test_what_cannot_be_chosen_is_said_before_any_work(estimator, grid, words, apart):
+    with pytest.raises(ValueError, match=words):
+        choose_by_stability(estimator, apart, grid)
+
+
+def test_a_setting_that_fails_is_named():
+    X = np.arange(12.0).reshape(12, 1)
+    with pytest.raises(RepetitionError, match=r"Repetition 1 of 2 .*n_clusters=9"):
+        choose_by_stability(KMeans(random_state=0), X, {"n_clusters": [2, 9]}, n_repeats=2)
+
+
+def test_docstring_example_prints_what_it_says():
+    results = doctest.testmod(choice)
+    assert results.attempted > 0
+    assert results.failed == 0
