@@ -142,7 +142,7 @@ def test_announcement_is_made_once_and_only_where_something_is_compiled(monkeypa
 
 
 def test_warm_up_runs_every_task(monkeypatch):
-    tasks = [warm_up._compare_partitions] * 2
+    tasks = [warm_up._cut] * 2
     monkeypatch.setattr(warm_up, "all_tasks", lambda: tasks)
     result = CliRunner().invoke(main, ["warm-up", "--jobs", "1"])
     assert result.exit_code == 0, result.output

@@ -51,7 +51,6 @@ def all_tasks() -> list[Callable[[], object]]:
         *(partial(_sweep, rule, dtype) for rule in (*rules, "Hard") for dtype in ("f8", "f4")),
         _cut,
         partial(_cut, sigma=1.0),
-        _compare_partitions,
     ]
 
 
@@ -111,13 +110,3 @@ def _cut(sigma: float | str = "auto") -> None:
     from typicality import AlphaCutClustering
 
     AlphaCutClustering(sigma=sigma).fit(_rows()).predict(_rows())
-
-
-def _compare_partitions() -> None:
-    import numpy as np
-
-    from typicality.metrics import generalized_rand_score
-
-    soft = np.random.default_rng(0).dirichlet(np.ones(3), 200)
-    generalized_rand_score(soft, soft)
-    generalized_rand_score(np.arange(200) % 2, soft)
