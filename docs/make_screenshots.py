@@ -102,7 +102,8 @@ def main() -> None:
         browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
         whole = {"viewport": {"width": 1280, "height": 1640}}
         shoot(browser, stars, "light", stay, **whole)
-        shoot(browser, report_of_outliers(), "outliers", find_row)
+        low = {"viewport": {"width": 1280, "height": 980}}
+        shoot(browser, report_of_outliers(), "outliers", find_row, **low)
 
 
 if __name__ == "__main__":
