@@ -10,7 +10,7 @@ PYTEST := SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -n auto --maxproc
 MINUTES ?= 10
 BOUNDS := $(CURDIR)/.bounds
 
-.PHONY: demo test test-skipped check compiled lowest fuzz bounds bench calibrate papers docs clean
+.PHONY: demo test test-skipped check compiled lowest fuzz bounds bench papers docs clean
 
 demo: $(RUNNABLE)
 	$(VENV)/bin/typicality demo --output demo --force
@@ -63,37 +63,16 @@ bench: $(READY)
 	$(RUN) benchmarks/first_fit.py
 	$(RUN) benchmarks/fcm_iteration.py
 	$(RUN) benchmarks/coming_from.py
-	$(RUN) benchmarks/kernel_quality.py
 	$(RUN) benchmarks/automatic_quality.py
 	$(RUN) benchmarks/sequential_quality.py
-	$(RUN) benchmarks/stability_choice.py
-	$(RUN) benchmarks/novelty_choice.py
-	$(RUN) benchmarks/contaminated_reference.py
-	$(RUN) benchmarks/cmeans_defaults.py
-	$(RUN) benchmarks/touching_blobs.py
 	$(RUN) benchmarks/robustness.py
-	$(RUN) benchmarks/kernel_memory.py
 	$(RUN) benchmarks/kernel_sums.py
-	$(RUN) benchmarks/outlier_tails.py
-	$(RUN) benchmarks/promises.py
-	$(RUN) benchmarks/alpha_cut_time.py
-	$(RUN) benchmarks/cores.py
-	$(RUN) benchmarks/adaptive_large.py
-	$(RUN) benchmarks/generalized_rand.py
-	$(RUN) benchmarks/tables.py
-	$(RUN) benchmarks/page_update.py
-	$(RUN) benchmarks/larger_than_memory.py --rows 10000000 --iterations 5 --density 10000000
-	$(RUN) benchmarks/dask_workers.py --workers 1 2
-	$(RUN) benchmarks/worker_kills.py
-	$(RUN) benchmarks/starts_by_passes.py
-	$(RUN) benchmarks/cut_samples.py
-	$(RUN) benchmarks/sparse_rows.py
 	$(RUN) benchmarks/outlier_speed.py
 	$(RUN) benchmarks/p_values.py --quick
-
-# Seconds of a unit of work, measured on this machine, to the table that plans are made with.
-calibrate: $(READY)
-	$(RUN) benchmarks/calibrate.py
+	$(RUN) benchmarks/cores.py
+	$(RUN) benchmarks/tables.py
+	$(RUN) benchmarks/larger_than_memory.py --rows 10000000 --iterations 5 --density 10000000
+	$(RUN) benchmarks/dask_workers.py --workers 1 2
 
 # Each paper's RESULTS.md and figures/, beside its code. `make papers FAST=--fast` repeats less, and
 # writes to papers/results. Sets that are not ours to ship come from the folder TYPICALITY_DATA names.

@@ -1,78 +1,87 @@
-"""Time iterations of several programs side by side on a machine that may be busy."""
+"""Seconds, peak memory and processes of their own."""
 
+import json
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from statistics import median
+from pathlib import Path
+from typing import Any, Self
 
-__all__ = ["Contestant", "Timing", "race", "timed"]
+import psutil
 
-_PAUSE = 0.05  # seconds for the idle threads of one contestant to go to sleep before the next
+__all__ = ["ResidentPeak", "best_of", "in_turn", "json_from", "resident_peak", "seconds"]
+
+_PAUSE = 0.05  # seconds for idle threads of one contestant to go to sleep before the next
+_INTERVAL = 0.0005  # seconds between two looks at the resident set
+
+Act = Callable[[], object]
 
 
-@dataclass(frozen=True)
-class Contestant:
-    """A program that can run for a given number of iterations.
+def seconds(act: Act) -> float:
+    """Seconds of one run, by the clock."""
+    start = time.perf_counter()
+    act()
+    return time.perf_counter() - start
 
-    Parameters
-    ----------
-    name : str
-        What the tables call it.
-    seconds : callable
-        `seconds(n_iter)` runs so many iterations and says how long they took.
-    short, long : int
-        Two numbers of iterations. Their difference in time has no set-up in it.
+
+def best_of(rounds: int, act: Act) -> float:
+    """Seconds of the quickest of some runs."""
+    return min(seconds(act) for _ in range(rounds))
+
+
+def in_turn(acts: dict[str, Act], rounds: int) -> dict[str, list[float]]:
+    """Seconds of each round; all take turns, so a busy moment of the machine hits all of them."""
+    found: dict[str, list[float]] = {name: [] for name in acts}
+    for _ in range(rounds):
+        for name, act in acts.items():
+            time.sleep(_PAUSE)
+            found[name].append(seconds(act))
+    return found
+
+
+def json_from(*arguments: str) -> Any:
+    """What Python prints for some arguments in a fresh process: the last line, read as JSON."""
+    command = [sys.executable, "-W", "ignore", *arguments]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def resident_peak() -> int:
+    """The largest resident memory of this process so far, in bytes (Linux)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+
+class ResidentPeak:
+    """A context in which a thread watches the resident set; `growth` is its highest rise.
+
+    It is meant for a fresh process. (`ru_maxrss` is no use: a new process inherits the peak of the
+    one that started it.)
     """
 
-    name: str
-    seconds: Callable[[int], float]
-    short: int
-    long: int
-
-
-@dataclass
-class Timing:
-    """Times of a contestant over the rounds, short and long runs apart."""
-
-    iterations: int
-    short: list[float] = field(default_factory=list)
-    long: list[float] = field(default_factory=list)
+    def __init__(self) -> None:
+        self._process = psutil.Process()
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._before = self.peak = 0
 
     @property
-    def best(self) -> float:
-        """Seconds an iteration from the quickest short and the quickest long run."""
-        return (min(self.long) - min(self.short)) / self.iterations
+    def growth(self) -> int:
+        """The highest rise so far, in bytes."""
+        return max(0, self.peak - self._before)
 
-    @property
-    def median(self) -> float:
-        """Seconds an iteration, the median over the rounds."""
-        pairs = zip(self.short, self.long, strict=True)
-        return median((long - short) / self.iterations for short, long in pairs)
+    def __enter__(self) -> Self:
+        self._thread.start()  # before the first look: its own stack does not count
+        self._before = self._process.memory_info().rss
+        return self
 
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+        self.peak = max(self.peak, self._process.memory_info().rss)
 
-def timed(run: Callable[[int], object]) -> Callable[[int], float]:
-    """Wrap `run(n_iter)` so that it answers with the seconds it took."""
-
-    def seconds(n_iter: int) -> float:
-        start = time.perf_counter()
-        run(n_iter)
-        return time.perf_counter() - start
-
-    return seconds
-
-
-def race(contestants: list[Contestant], *, rounds: int) -> dict[str, Timing]:
-    """Let all contestants run in turn, so many rounds; a first round warms up and is dropped."""
-    timings = {c.name: Timing(c.long - c.short) for c in contestants}
-    for contestant in contestants:
-        contestant.seconds(contestant.short)
-    for _ in range(rounds):
-        for contestant in contestants:
-            _take_turn(contestant, timings[contestant.name])
-    return timings
-
-
-def _take_turn(contestant: Contestant, timing: Timing) -> None:
-    time.sleep(_PAUSE)
-    timing.short.append(contestant.seconds(contestant.short))
-    timing.long.append(contestant.seconds(contestant.long))
+    def _watch(self) -> None:
+        while not self._done.wait(_INTERVAL):
+            self.peak = max(self.peak, self._process.memory_info().rss)

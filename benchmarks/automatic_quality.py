@@ -1,11 +1,11 @@
-"""Automatic clustering: ours beside HDBSCAN, k-means by silhouette, mixtures by BIC and Genie.
+"""Automatic clustering: ours beside HDBSCAN, PLSCAN, k-means, mixtures by BIC and Genie.
 
 `python benchmarks/automatic_quality.py [--seeds FIRST COUNT] [--nulls COUNT] [--only PART ...]
 [--methods NAME ...] [--markdown PATH]` runs every method, or those that are named beside
 "HDBSCAN 10", on generated sets (families that settings were chosen on, and families that were kept
 for judging), on single clusters, and on the development sets in the folder `clusters` of the one
-TYPICALITY_DATA names. Nothing was tuned on the seeds that are run by default. It needs
-`benchmarks/requirements.txt`.
+TYPICALITY_DATA names. Nothing was tuned on the seeds that are run by default. Packages of
+`benchmarks/requirements.txt` that are not installed are left out. `--quick` takes a minute.
 """
 
 import argparse
@@ -13,11 +13,11 @@ import os
 import time
 import warnings
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import fast_hdbscan
-import genieclust
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
@@ -25,16 +25,15 @@ from sklearn.cluster import HDBSCAN, KMeans
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.mixture import GaussianMixture
 
-from _families import CLUSTERED, HELD_OUT, NULLS, Family
-from _filling import fill
 from _report import Report, machine
+from _sets import CLUSTERED, HELD_OUT, NULLS, Family, fill
 from typicality import AlphaCutClustering, AutoClustering, SequentialPCM
 
 _RESULTS = Path(__file__).resolve().parent / "results" / "automatic_quality.md"
 _SEEDS = (910_000, 4)
 _NULL_SIZES = (100, 300, 1000, 3000, 10_000)
 _LARGE_NULL = 10_000  # for the methods below only
-_JUDGED_ON_NULLS = ["AlphaCut all, one width", "AlphaCut", "AutoClustering", "HDBSCAN 10"]
+_JUDGED_ON_NULLS = ["AlphaCut", "AutoClustering", "HDBSCAN 10", "PLSCAN 5"]
 _MOST_ROWS = 2000  # for the silhouette, which costs the square of them
 _OPPONENT = "HDBSCAN 10 filled"
 _NULL_SHARE = 0.2  # one null for every four sets
@@ -84,7 +83,13 @@ def _hdbscan(size: int) -> Callable[[Doubles, int], Labels]:
 
 
 def _fast_hdbscan(X: Doubles, k: int) -> Labels:
-    return np.asarray(fast_hdbscan.HDBSCAN(min_cluster_size=10).fit_predict(X))
+    model = import_module("fast_hdbscan").HDBSCAN(min_cluster_size=10)
+    return np.asarray(model.fit_predict(X))
+
+
+def _plscan(X: Doubles, k: int) -> Labels:
+    """PLSCAN chooses the smallest size of a cluster itself."""
+    return np.asarray(import_module("fast_plscan").PLSCAN(min_samples=5).fit_predict(X))
 
 
 def _k_means(X: Doubles, k: int) -> Labels:
@@ -103,7 +108,7 @@ def _mixture(X: Doubles, k: int) -> Labels:
 
 def _genie(X: Doubles, k: int) -> Labels:
     X = np.column_stack([X, np.zeros(len(X))]) if X.shape[1] == 1 else X  # it refuses one column
-    return np.asarray(genieclust.Genie(n_clusters=max(k, 2)).fit_predict(X))
+    return np.asarray(import_module("genieclust").Genie(n_clusters=max(k, 2)).fit_predict(X))
 
 
 def _ours(build: Callable[[], Any]) -> Callable[[Doubles, int], Labels]:
@@ -116,23 +121,29 @@ METHODS: dict[str, Callable[[Doubles, int], Labels]] = {
     "AlphaCut": _ours(AlphaCutClustering),
     "AlphaCut all": _ours(lambda: AlphaCutClustering(assign="all")),
     "AlphaCut all, at_least=2": _ours(lambda: AlphaCutClustering(assign="all", at_least=2)),
-    "AlphaCut all, one width": _ours(lambda: AlphaCutClustering(kernel="gaussian", assign="all")),
     "SequentialPCM all": _ours(lambda: SequentialPCM(assign="all")),
     "HDBSCAN 5": _hdbscan(5),
     "HDBSCAN 10": _hdbscan(10),
     "HDBSCAN 20": _hdbscan(20),
     "fast_hdbscan 10": _fast_hdbscan,
+    "PLSCAN 5": _plscan,
     "k-means by silhouette": _k_means,
     "mixture by BIC": _mixture,
     "Genie, told k": _genie,
 }
+_PACKAGES = {
+    "fast_hdbscan 10": "fast_hdbscan",
+    "PLSCAN 5": "fast_plscan",
+    "Genie, told k": "genieclust",
+}
+METHODS = {name: method for name, method in METHODS.items() if find_spec(_PACKAGES.get(name, "os"))}
 _NEVER_ONE = {  # these split every single cluster, so they need not be run on nulls
     "AutoClustering at_least=2",
     "AlphaCut all, at_least=2",
     "k-means by silhouette",
     "Genie, told k",
 }
-_FILLED = ("HDBSCAN 5", "HDBSCAN 10", "HDBSCAN 20", "fast_hdbscan 10")
+_FILLED = ("HDBSCAN 5", "HDBSCAN 10", "HDBSCAN 20", "fast_hdbscan 10", "PLSCAN 5")
 NAMES = [n for name in METHODS for n in ([name, f"{name} filled"] if name in _FILLED else [name])]
 
 
@@ -309,31 +320,10 @@ def show_nulls(scores: Scores, report: Report) -> None:
     report.table(title, ["family", *[f"{n:,} rows" for n in _NULL_SIZES]], rows)
 
 
-def show_pairs(seed: int, report: Report) -> None:
-    """Two Gaussians 3.5 standard deviations apart: the share of draws in which they are found."""
-    rows = []
-    for n_rows in (200, 500, 1000, 4000, 16_000):
-        found = []
-        for draw in range(10):
-            rng = np.random.default_rng([seed, n_rows, draw])
-            X = rng.standard_normal((n_rows, 2))
-            X[: n_rows // 2, 0] += 3.5
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                numbers = [
-                    AlphaCutClustering(kernel=kernel).fit(X).n_clusters_
-                    for kernel in ("gaussian", "auto")
-                ]
-            found.append([number == 2 for number in numbers])
-        rows.append([f"{n_rows:,}", *(f"{share:.0%}" for share in np.mean(found, axis=0))])
-    title = "Two Gaussians 3.5 standard deviations apart, found in 10 draws"
-    report.table(title, ["rows", "one width", "AlphaCut"], rows)
-
-
 def main() -> None:
     options = _parse()
     report = Report()
-    for line in machine("hdbscan", "fast_hdbscan", "genieclust"):
+    for line in machine("fast_hdbscan", "fast_plscan", "genieclust"):
         report.line(line)
     first, count = options.seeds
     report.line(f"Seeds {first} to {first + count - 1}; times on one core, other fits beside them.")
@@ -344,6 +334,8 @@ def main() -> None:
     else:
         report.line("No development sets: TYPICALITY_DATA names no folder with `clusters`.")
     methods = [name for name in METHODS if name in (options.methods or METHODS)]
+    if options.quick:
+        tasks = [task for task in tasks if not task.part.startswith("nulls")][::25]
     if options.only:
         tasks = [task for task in tasks if task.part in options.only]
     parts: dict[str, Scores] = {}
@@ -362,8 +354,6 @@ def main() -> None:
     nulls = [s for s in nulls if not s[0].name.endswith(f", {_LARGE_NULL}")]  # all methods ran
     if nulls and sets:
         show_pooled(sets, nulls, report)
-    if len(methods) == len(METHODS):
-        show_pairs(first, report)
     report.write(options.markdown)
 
 
@@ -375,6 +365,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--nulls", type=int, default=1, help="draws of each null and size")
     parser.add_argument("--only", nargs="*", metavar="PART", help="parts to run")
     parser.add_argument("--methods", nargs="*", metavar="NAME", help="HDBSCAN 10, and others")
+    parser.add_argument("--quick", action="store_true", help="a few sets")
     parser.add_argument("--markdown", type=Path, default=_RESULTS, help="where the tables go")
     return parser.parse_args()
 

@@ -6,14 +6,18 @@ tolerance. Then it runs the code of the peers that the pages show: Python there,
 one. It prints the largest differences and writes them to `benchmarks/results/coming_from.md`.
 """
 
+import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 import warnings
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +26,6 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import StandardScaler
 
-from _processes import json_from, peer_python
 from _report import Report, Verdict, machine
 from typicality import EntropyCMeans, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
 from typicality.exceptions import ClusteringWarning
@@ -35,6 +38,8 @@ from typicality.metrics import (
 
 _HERE = Path(__file__).resolve().parent
 _WORKER = str(_HERE / "peers" / "coming_from_worker.py")
+_VENV = _HERE.parent / ".venv-peers"
+_PEER_IMPORTS = "import fcmeans, hdbscan, pandas, pyod, skfuzzy"
 _PAGES = _HERE.parent / "docs" / "coming_from"
 _RESULTS = _HERE / "results" / "coming_from.md"
 _LARGEST = 1e-6
@@ -52,6 +57,33 @@ class Compared:
     theirs: str
     ours: str
     differences: dict[str, float]
+
+
+# ---- the environment of the peers ---------------------------------------------------------------
+
+
+def peer_python() -> str:
+    """The interpreter of `.venv-peers`, which is made when it is not there or not complete."""
+    python = str(_VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
+    if not _succeeds(python, "-c", _PEER_IMPORTS):
+        requirements = str(Path(_WORKER).with_name("requirements.txt"))
+        makers = [[sys.executable, "-m", m, "--clear", str(_VENV)] for m in ("venv", "virtualenv")]
+        if not any(_succeeds(*maker) for maker in makers):
+            raise RuntimeError("neither venv nor virtualenv could make .venv-peers")
+        subprocess.run([python, "-m", "pip", "install", "-q", "-r", requirements], check=True)
+    return python
+
+
+def _succeeds(*command: str) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def json_from(*command: str) -> Any:
+    """What a command prints, read as JSON."""
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 
 def draw_problem() -> Arrays:

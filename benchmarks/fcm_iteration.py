@@ -1,204 +1,190 @@
-"""The time and memory of a fuzzy c-means iteration, ours and that of others, from one run.
+"""The time and memory of an iteration of c-means, ours and that of others, from one run.
 
 `python benchmarks/fcm_iteration.py [--quick]` prints tables and a verdict on each target, and
-writes them to `benchmarks/results/fcm_iteration.md`. It needs `benchmarks/requirements.txt`, and
-makes `.venv-peers` for a package that pins an older numpy.
+writes them to `benchmarks/results/fcm_iteration.md`. It needs `benchmarks/requirements.txt`.
 
-An iteration is the difference of a long and a short run of the whole estimator, divided by the
-difference of their numbers of iterations: set-up cancels out. Contestants take turns, so a busy
-moment of the machine hits all of them; `min` comes from the quickest runs, which is as near as one
-gets to an idle machine, `median` from the differences of each round. Memory is the peak above what
-was there before a run with the data at hand: of the process, and as `tracemalloc` counts it.
+An iteration is the difference of a long and a short fit, divided by the difference of their numbers
+of iterations: set-up cancels out. `min` comes from the quickest fits, `median` from the differences
+of each round. Memory is the peak of a long fit above what was there with the data at hand.
 """
 
 import argparse
+import json
 import warnings
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from statistics import median
+from typing import Any, NamedTuple
 
 import numpy as np
+import skfuzzy
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
 
-from _contestants import (
-    LLOYD,
-    OURS,
-    PEER,
-    SKFUZZY,
-    SWEEP,
-    build,
-    centre_error,
-    names,
-)  # fmt: skip
-from _load import watch_load
-from _memory import Memory
-from _problem import N_CLUSTERS, N_FEATURES, Problem
-from _processes import Peer, first_fit, memory_of, peer_python
 from _report import Report, Verdict, machine
-from _timing import Contestant, Timing, race
+from _timing import ResidentPeak, in_turn, json_from
+from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
 from typicality.exceptions import ClusteringWarning
 
 _RESULTS = Path(__file__).resolve().parent / "results" / "fcm_iteration.md"
-_MEASURED_MEMORY = (OURS, SWEEP, SKFUZZY, LLOYD)
-_PEER_ITERATIONS = (2, 8)
+_N_ROWS, _N_ROWS_QUICK = 300_000, 10_000
+_ROUNDS, _ROUNDS_QUICK = 9, 2
+_C, _D = 10, 8
+# Two wide features keep fuzzy prototypes from falling together; blobs that overlap keep k-means
+# from converging for long.
+_STRETCH = np.array([4.0, 3.0] + [1.0] * (_D - 2))
+_WITHIN = float(_STRETCH @ _STRETCH)  # the mean squared distance of a row to its blob's centre
 _ERROR_ITERATIONS = 10
 
-
-@dataclass(frozen=True)
-class Size:
-    """How much work a run is."""
-
-    n_samples: int
-    rounds: int
+Doubles = NDArray[np.float64]
 
 
-FULL = Size(300_000, 9)
-QUICK = Size(30_000, 5)
+class Problem(NamedTuple):
+    """Rows scattered about blob centres, and prototypes to start from."""
+
+    X: Doubles
+    start: Doubles
+
+    @classmethod
+    def draw(cls, n_rows: int) -> "Problem":
+        """So many rows, the same in each run."""
+        rng = np.random.default_rng(0)
+        blobs, noise = rng.standard_normal((_C, _D)), rng.standard_normal((n_rows, _D))
+        X = _STRETCH * (noise + blobs[rng.integers(_C, size=n_rows)])
+        rows = rng.choice(n_rows, _C, replace=False)
+        return cls(X, X[rows] + 0.01 * rng.standard_normal((_C, _D)))  # not on a row
 
 
-@dataclass(frozen=True)
-class Results:
-    """All that was measured, by name of the contestant."""
+class Contestant(NamedTuple):
+    """`fit(problem, n_iter)`, and two numbers of iterations."""
 
-    problem: Problem
-    timings: dict[str, Timing]
-    memory: dict[str, Memory]
-    missing: str | None
-    foreign_load: float
-
-    def ratios(self, name: str, to: str) -> tuple[float, float]:
-        """The time of one contestant over that of another, by min and by median."""
-        a, b = self.timings[name], self.timings[to]
-        return a.best / b.best, a.median / b.median
-
-    def share(self, name: str) -> tuple[float, float]:
-        """The memory of a contestant over that of X: resident, traced."""
-        resident, traced = self.memory[name]
-        return resident / self.problem.X.nbytes, traced / self.problem.X.nbytes
+    fit: Callable[[Problem, int], Any]
+    short: int
+    long: int
 
 
-def measure(size: Size, report: Report) -> Results:
-    """Draw the problem and run every contestant on it."""
-    problem = Problem.draw(size.n_samples)
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(TemporaryDirectory()))
-        problem.save(folder)
-        report.progress("memory, one process each")
-        memory = {name: memory_of(name, folder) for name in _MEASURED_MEMORY}
-        report.progress("an environment for fuzzy-c-means, made once")
-        contestants = [build(name, problem) for name in names()]
-        missing = _invite_peer(stack, folder, contestants, memory)
-        report.progress(f"{len(contestants)} contestants, {size.rounds} rounds")
-        with watch_load() as load:
-            timings = race(contestants, rounds=size.rounds)
-    return Results(problem, timings, memory, missing, load.share)
+def _ours(
+    kind: Any, problem: Problem, n_iter: int, dtype: Any = np.float64, **settings: Any
+) -> Any:
+    fixed = {"init": problem.start, "max_iter": n_iter, "tol": 0, "store_memberships": False}
+    return kind(_C, **fixed, **settings).fit(problem.X.astype(dtype, copy=False))
 
 
-def _invite_peer(
-    stack: ExitStack, folder: Path, contestants: list[Contestant], memory: dict[str, Memory]
-) -> str | None:
-    """Add fuzzy-c-means to the contestants; why not, where that cannot be."""
-    short, long = _PEER_ITERATIONS
-    try:
-        python = peer_python()
-    except RuntimeError as reason:
-        return str(reason)
-    with Peer(python, folder, N_CLUSTERS) as fresh:
-        memory[PEER] = Memory(*fresh.ask("memory", long))
-    peer = stack.enter_context(Peer(python, folder, N_CLUSTERS))
-    if not peer.ask("still_moving", long):
-        raise RuntimeError(f"{PEER} stopped before {long} iterations.")
-    contestants.append(Contestant(PEER, lambda n: float(peer.ask("seconds", n)), short, long))
-    return None
+def _lloyd(problem: Problem, n_iter: int) -> Any:
+    return KMeans(_C, init=problem.start, n_init=1, max_iter=n_iter, tol=0).fit(problem.X)
 
 
-# ---- tables -------------------------------------------------------------------------------------
+def _skfuzzy(problem: Problem, n_iter: int) -> Any:
+    pull = 1.0 / cdist(problem.X, problem.start, "sqeuclidean")
+    start = (pull / pull.sum(axis=1, keepdims=True)).T
+    return skfuzzy.cmeans(problem.X.T, _C, 2.0, error=0.0, maxiter=n_iter, init=start)
 
 
-def show_times(results: Results, report: Report) -> None:
-    columns = ["contestant", "min ms", "median ms", "x ours, min", "x ours, median"]
-    columns += ["memory / X", "traced / X"]
-    rows = [_row(name, results) for name in results.timings]
-    if results.missing is not None:
-        rows.append([f"{PEER}: NOT MEASURED, {results.missing}", *["MISSING"] * 6])
-    shape = f"{len(results.problem.X):,} x {N_FEATURES}, {N_CLUSTERS} clusters"
-    report.table(f"One iteration, {shape}", columns, rows)
-    report.line(f"Other programs used {results.foreign_load:.0%} of all cores meanwhile.")
+OURS, SKFUZZY, LLOYD = "FuzzyCMeans, m = 2", "scikit-fuzzy", "scikit-learn KMeans (Lloyd)"
+CONTESTANTS = {
+    OURS: Contestant(partial(_ours, FuzzyCMeans, m=2.0), 5, 65),
+    "FuzzyCMeans, m = 1.5": Contestant(partial(_ours, FuzzyCMeans, m=1.5), 5, 65),
+    "FuzzyCMeans, m = 2, float32": Contestant(
+        partial(_ours, FuzzyCMeans, m=2.0, dtype=np.float32), 5, 65
+    ),
+    "EntropyCMeans": Contestant(partial(_ours, EntropyCMeans, lam=_D / (2 * _WITHIN)), 5, 65),
+    "PossibilisticCMeans": Contestant(partial(_ours, PossibilisticCMeans, eta=_WITHIN), 5, 65),
+    LLOYD: Contestant(_lloyd, 5, 65),
+    SKFUZZY: Contestant(_skfuzzy, 2, 8),
+}
+_MEASURED_MEMORY = (OURS, LLOYD, SKFUZZY)
 
 
-def _row(name: str, results: Results) -> list[str]:
-    timing = results.timings[name]
-    times = [f"{1e3 * seconds:.2f}" for seconds in (timing.best, timing.median)]
-    ratios = [f"{ratio:.2f}" for ratio in results.ratios(name, OURS)]
-    measured = name in results.memory
-    shares = [f"{share:.1%}" for share in results.share(name)] if measured else ["", ""]
-    return [name, *times, *ratios, *shares]
+class Timing(NamedTuple):
+    """Seconds of an iteration."""
+
+    best: float
+    median: float
 
 
-def show_errors(problem: Problem, report: Report) -> None:
-    columns = [f"centres after {_ERROR_ITERATIONS} iterations", "largest difference / data spread"]
-    rows = [
-        [f"{np.dtype(kind).name} against scikit-fuzzy", f"{_error(problem, kind):.1e}"]
-        for kind in (np.float64, np.float32)
-    ]
-    report.table("Numerical error, FCM m=2", columns, rows)
+def times(problem: Problem, rounds: int) -> dict[str, Timing]:
+    """All contestants in turn, after a first fit that is not measured."""
+    acts = {}
+    for name, one in CONTESTANTS.items():
+        one.fit(problem, one.short)
+        for n_iter in (one.short, one.long):
+            acts[f"{name} {n_iter}"] = partial(one.fit, problem, n_iter)
+    found = in_turn(acts, rounds)
+    timings = {}
+    for name, one in CONTESTANTS.items():
+        short, long = found[f"{name} {one.short}"], found[f"{name} {one.long}"]
+        differences = [b - a for a, b in zip(short, long, strict=True)]
+        n_more = one.long - one.short
+        timings[name] = Timing((min(long) - min(short)) / n_more, median(differences) / n_more)
+    return timings
 
 
-def _error(problem: Problem, dtype: type) -> float:
-    return centre_error(problem, _ERROR_ITERATIONS, dtype)
+def print_memory(name: str, n_rows: int) -> None:
+    """The memory of a long fit over that of the rows, in a fresh process."""
+    problem, one = Problem.draw(n_rows), CONTESTANTS[name]
+    one.fit(Problem.draw(30_000), 1)  # loads compiled code
+    with ResidentPeak() as resident:
+        one.fit(problem, one.long)
+    print(json.dumps(resident.growth / problem.X.nbytes))
 
 
-def show_first_fit(report: Report) -> tuple[float, float, float]:
-    columns = ["fresh process", "import typicality, ms", "import estimator, s", "first fit, s"]
-    runs = {"1st (may compile)": first_fit(), "2nd (cache warm)": first_fit()}
-    rows = [
-        [name, f"{1e3 * package:.1f}", f"{estimator:.2f}", f"{fit:.2f}"]
-        for name, (package, estimator, fit) in runs.items()
-    ]
-    report.table("First fit in a fresh process, 1000 x 4", columns, rows)
-    return runs["2nd (cache warm)"]
-
-
-# ---- verdicts -----------------------------------------------------------------------------------
-
-
-def verdicts(results: Results, first: tuple[float, float, float]) -> list[Verdict]:
-    faster = results.ratios(SKFUZZY, OURS)
-    slower = results.ratios(OURS, LLOYD)
-    shares = results.share(SWEEP)
-    package, _, fit = first
-    return [
-        Verdict("at least 20 x scikit-fuzzy", _both(faster), tuple(r >= 20 for r in faster)),
-        Verdict("at most 1.5 x Lloyd", _both(slower), tuple(0 < r <= 1.5 for r in slower)),
-        Verdict("loop memory < 5 % of X", _views(shares), tuple(s < 0.05 for s in shares)),
-        Verdict("first fit < 1.5 s", f"{fit:.2f} s", (fit < 1.5,)),
-        Verdict("import in milliseconds (< 50)", f"{1e3 * package:.1f} ms", (package < 0.05,)),
-    ]
-
-
-def _both(ratios: tuple[float, float]) -> str:
-    return f"{ratios[0]:.2f} x by min, {ratios[1]:.2f} x by median"
-
-
-def _views(shares: tuple[float, float]) -> str:
-    return f"{shares[0]:.2%} by resident set, {shares[1]:.2%} by tracemalloc"
+def centre_error(problem: Problem, dtype: Any) -> float:
+    """The largest difference of a centre to scikit-fuzzy's, in units of the spread of the data."""
+    ours = _ours(FuzzyCMeans, problem, _ERROR_ITERATIONS, dtype, m=2.0).cluster_centers_
+    theirs = _skfuzzy(problem, _ERROR_ITERATIONS)[0]
+    return float(np.abs(ours - theirs).max() / np.sqrt(problem.X.var(axis=0).sum()))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="30,000 rows, for a first look")
-    size = QUICK if parser.parse_args().quick else FULL
+    parser.add_argument("--quick", action="store_true", help=f"{_N_ROWS_QUICK:,} rows")
+    parser.add_argument("--memory", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
     warnings.simplefilter("ignore", ClusteringWarning)  # a few iterations seldom end well
+    if options.memory:
+        return print_memory(options.memory[0], int(options.memory[1]))
+    n_rows = _N_ROWS_QUICK if options.quick else _N_ROWS
     report = Report()
     for line in machine():
         report.line(line)
-    results = measure(size, report)
-    show_times(results, report)
-    show_errors(results.problem, report)
-    report.verdicts(verdicts(results, show_first_fit(report)))
-    if size is QUICK:
-        report.line("The targets are for the full size, not for --quick.")
+    report.progress("memory, one process each")
+    memory = {name: json_from(__file__, "--memory", name, str(n_rows)) for name in _MEASURED_MEMORY}
+    problem = Problem.draw(n_rows)
+    report.progress("times")
+    timings = times(problem, _ROUNDS_QUICK if options.quick else _ROUNDS)
+    ours = timings[OURS]
+    rows = [
+        [
+            name,
+            *[f"{1e3 * value:.2f}" for value in one],
+            *[f"{a / b:.2f}" for a, b in zip(one, ours, strict=True)],
+            f"{memory[name]:.0%}" if name in memory else "",
+        ]
+        for name, one in timings.items()
+    ]
+    columns = ["estimator", "min ms", "median ms", "x ours, min", "x ours, median", "memory / X"]
+    report.table(f"One iteration, {n_rows:,} x {_D}, {_C} clusters", columns, rows)
+    errors = [f"{kind.__name__} {centre_error(problem, kind):.1e}" for kind in (float, np.float32)]
+    report.line(
+        f"Largest difference of a centre from scikit-fuzzy after {_ERROR_ITERATIONS} iterations, "
+        f"over the spread of the data: {', '.join(errors)}."
+    )
+    faster = [a / b for a, b in zip(timings[SKFUZZY], ours, strict=True)]
+    slower = [a / b for a, b in zip(ours, timings[LLOYD], strict=True)]
+    report.verdicts(
+        [
+            Verdict("at least 20 x scikit-fuzzy", _both(faster), tuple(r >= 20 for r in faster)),
+            Verdict("at most 1.5 x Lloyd", _both(slower), tuple(0 < r <= 1.5 for r in slower)),
+        ]
+    )
     report.write(_RESULTS)
+    return None
+
+
+def _both(ratios: list[float]) -> str:
+    return f"{ratios[0]:.2f} x by min, {ratios[1]:.2f} x by median"
 
 
 if __name__ == "__main__":

@@ -1,17 +1,12 @@
 """Everything that needs a GPU in one call: the tests, then the benchmarks.
 
 `python benchmarks/gpu.py [--quick] [--no-tests] [--output FILE]` prints tables and writes them as
-markdown, by default to `benchmarks/results/gpu.md`, with the numbers for a picture next to it.
-`--picture FILE` draws that picture from the numbers, and needs no GPU. Times are of warm runs:
-kernels are compiled before. Errors are against float64 on a sample of the rows that includes the
-outermost ones.
+markdown, by default to `benchmarks/results/gpu.md`. Times are of warm runs: kernels are compiled
+before. Errors are against float64 on a sample of the rows that includes the outermost ones.
 """
 
 import argparse
-import cProfile
-import json
 import math
-import pstats
 import subprocess
 import sys
 import time
@@ -89,7 +84,7 @@ def seconds_on_cpu(run: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def show_products(n: int, report: Report, numbers: dict[str, dict[str, float]]) -> None:
+def show_products(n: int, report: Report) -> None:
     rows = []
     for d in (2, 8, 32, 64):
         X, sigma = drawn(n, d), math.sqrt(d / 2)  # half the median distance
@@ -105,7 +100,7 @@ def show_products(n: int, report: Report, numbers: dict[str, dict[str, float]]) 
         rows.append([str(d), f"{taken:.0f}", f"{error:.1e}"])
     heads = ["features", "fused, ms", "largest error"]
     report.table(f"A product with the kernel matrix, n = {n:,} (promise 7e-7)", heads, rows)
-    show_other_products(n // 10, report, numbers)
+    show_other_products(n // 10, report)
 
 
 def plain_product(X: torch.Tensor, w: torch.Tensor, norms: torch.Tensor) -> torch.Tensor:
@@ -130,7 +125,7 @@ def compiled_product(X: torch.Tensor, w: torch.Tensor, norms: torch.Tensor) -> t
     return torch.cat([_compiled_block(x, norm, X, w, norms) for x, norm in blocks])
 
 
-def show_other_products(n: int, report: Report, numbers: dict[str, dict[str, float]]) -> None:
+def show_other_products(n: int, report: Report) -> None:
     n = n // _BLOCK * _BLOCK
     rows = []
     for d in (2, 8, 32, 64):
@@ -147,7 +142,6 @@ def show_other_products(n: int, report: Report, numbers: dict[str, dict[str, flo
         }
         on_cpu = partial(Tiles(host, single=True).__matmul__, w[:, None].cpu().numpy())
         times["compiled, 16 cores"] = 1e3 * seconds_on_cpu(on_cpu)
-        numbers[f"product, d = {d}"] = times
         in_double = milliseconds(partial(Fused(host, "cuda", 1e-9).complement_of, w[:, None]))
         rows.append([str(d), *(f"{value:.3g}" for value in (*times.values(), in_double))])
     title = f"The same product of {n:,} rows, in single precision by all but the last, ms"
@@ -167,10 +161,10 @@ def show_fits(shapes: list[tuple[int, int]], report: Report) -> None:
         cpu = ""
         if n <= 100_000:
             host = X.cpu().numpy()
-            blocked = OneClusterPCM(max_iter=10, tol=0.0, algorithm="blocked")
-            blocked.fit(host[:5000])  # compiles
+            exact = OneClusterPCM(max_iter=10, tol=0.0, rtol=0.0)
+            exact.fit(host[:5000])  # compiles
             start = time.perf_counter()
-            blocked.fit(host)
+            exact.fit(host)
             cpu = f"{time.perf_counter() - start:.2f}"
         shown = ["" if math.isnan(s) else f"{s:.3f}" for s in (*seconds, scores)]
         rows.append([f"{n:,} x {d}", *shown, cpu])
@@ -197,7 +191,7 @@ def plain_sweep(X: torch.Tensor, centers: torch.Tensor) -> tuple[torch.Tensor, t
     return pull.T @ X, pull.sum(dim=0)
 
 
-def show_sweep(n: int, report: Report, numbers: dict[str, dict[str, float]]) -> None:
+def show_sweep(n: int, report: Report) -> None:
     X, c = drawn(n, 16), 20
     start = X[:c].double().cpu().numpy()
     prototypes = Centroids.at(start, np.zeros(16, np.float32))
@@ -216,7 +210,6 @@ def show_sweep(n: int, report: Report, numbers: dict[str, dict[str, float]]) -> 
     torch_sweep._is_fused = fused
     host = X.cpu().numpy()
     times["compiled, 16 cores"] = milliseconds(lambda: prototypes.fold(Fuzzy(2.0), host))
-    numbers["sweep"] = times
     report.table(
         f"A sweep of fuzzy c-means, m = 2, {n:,} x 16, c = 20, float32",
         ["by", "ms"],
@@ -225,9 +218,9 @@ def show_sweep(n: int, report: Report, numbers: dict[str, dict[str, float]]) -> 
     report.line(f"Centres of the fused sweep are off by {off:.1e} from those of float64.")
 
 
-def show_alpha_cut(n: int, kernel: str, report: Report) -> None:
-    """Rows in five clusters; the time, where it goes, and labels of a tenth beside the CPU."""
-    model = AlphaCutClustering(kernel=kernel)
+def show_alpha_cut(n: int, report: Report) -> None:
+    """Rows in five clusters; the time, and labels of a tenth beside the CPU."""
+    model = AlphaCutClustering()
     X = drawn(n, 8) + 8.0 * torch.eye(8, device="cuda")[torch.arange(n, device="cuda") % 5]
     few = X[: n // 10]
     there = model.fit(few).labels_.cpu().numpy()
@@ -241,14 +234,9 @@ def show_alpha_cut(n: int, kernel: str, report: Report) -> None:
         f"{model}, {len(few):,} x 8: {on_gpu:.1f} s, and {on_cpu:.1f} s from an array "
         f"on the CPU; {differ:.2%} of the labels differ."
     )
-    profile = cProfile.Profile()
     start = time.perf_counter()
-    profile.runcall(model.fit, X)
+    model.fit(X)
     report.line(f"{model}, {n:,} x 8: {time.perf_counter() - start:.1f} s.")
-    table: dict[tuple[str, int, str], tuple[float, ...]] = pstats.Stats(profile).stats  # type: ignore[attr-defined]
-    ours = [(entry[3], place) for place, entry in table.items() if "typicality" in place[0]]
-    for cumulative, (path, _, name) in sorted(ours, reverse=True)[:16]:
-        report.line(f"    {cumulative:.1f} s in {Path(path).stem}.{name}")
 
 
 def show_agreement(report: Report) -> None:
@@ -264,7 +252,7 @@ def show_agreement(report: Report) -> None:
             )
             X = X + 6.0 * rng.integers(0, 4, (4000, 1)) if kind == "clusters" else X
             tensor = torch.as_tensor(X).cuda()
-            here = OneClusterPCM(algorithm="blocked", rtol=0.0).fit(X)
+            here = OneClusterPCM(rtol=0.0).fit(X)
             there = OneClusterPCM().fit(tensor)
             labels = there.predict(tensor).cpu().numpy() != here.predict(X)
             scores = there.score_samples(tensor).cpu().numpy() - here.score_samples(X)
@@ -280,60 +268,27 @@ def show_agreement(report: Report) -> None:
     )
 
 
-def draw(numbers: dict[str, dict[str, float]], path: Path) -> None:
-    """Times of the same work by several means: products over the features, a sweep as bars."""
-    import matplotlib.pyplot as plt
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.2), layout="constrained")
-    products = {title: times for title, times in numbers.items() if "product" in title}
-    features = [int(title.split()[-1]) for title in products]
-    for name in next(iter(products.values())):
-        left.plot(features, [times[name] for times in products.values()], "o-", label=name)
-    left.set(xscale="log", yscale="log", xlabel="features", ylabel="ms")
-    left.set(title="A product, 98,304 rows", xticks=features)
-    left.set_xticks([], minor=True)
-    left.set_xticklabels(features)
-    left.set_ylim(1.0, 1e5)
-    left.legend(fontsize=8, loc="upper left", ncols=2)
-    sweep = numbers["sweep"]
-    bars = right.barh(list(sweep), list(sweep.values()))
-    right.bar_label(bars, [f"{value:.1f}" for value in sweep.values()], padding=2)
-    right.set(title="A sweep, 10,000,000 x 16, c = 20", xlabel="ms")
-    right.set_xlim(right=1.2 * max(sweep.values()))
-    right.invert_yaxis()
-    for axes in (left, right):
-        axes.title.set_fontsize(10)
-    figure.savefig(path, dpi=85, metadata={"Software": None})
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
     parser.add_argument("--no-tests", action="store_true", help="benchmarks alone")
     parser.add_argument("--output", type=Path, default=_ROOT / "benchmarks" / "results" / "gpu.md")
-    parser.add_argument("--picture", type=Path, help="draw the numbers of the last run, no more")
     options = parser.parse_args()
-    kept = options.output.with_suffix(".json")
-    if options.picture is not None:
-        draw(json.loads(kept.read_text()), options.picture)
-        return
     if not torch.cuda.is_available():
         sys.exit("torch sees no GPU: nothing was tested or measured.")
     warnings.simplefilter("ignore")
     n = 100_000 if options.quick else 1_000_000
     report = Report()
-    numbers: dict[str, dict[str, float]] = {}
     report.line(torch.cuda.get_device_name())
     for line in machine("torch", "triton"):
         report.line(line)
     steps: list[Callable[[], None]] = [
-        lambda: show_products(n, report, numbers),
+        lambda: show_products(n, report),
         lambda: show_fits([(n // 10, 2), (n // 10, 8), (n, 2), (n, 8), (n, 32), (n, 64)], report),
-        lambda: show_sweep(10 * n, report, numbers),
+        lambda: show_sweep(10 * n, report),
         lambda: show_agreement(report),
         lambda: show_kernel_fuzzy(n // 10, report),
-        lambda: show_alpha_cut(n, "auto", report),
-        lambda: show_alpha_cut(n, "gaussian", report),
+        lambda: show_alpha_cut(n, report),
     ]
     if not options.no_tests:
         steps.insert(0, lambda: run_tests(report))
@@ -343,7 +298,6 @@ def main() -> None:
         except Exception as error:  # the other steps are worth their time
             report.line(f"FAILED: {type(error).__name__}: {error}")
         report.write(options.output)
-        kept.write_text(json.dumps(numbers, indent=1))
 
 
 if __name__ == "__main__":

@@ -7,11 +7,12 @@ scikit-learn's `MiniBatchKMeans.partial_fit` over the same blocks. With `--densi
 a million rows. Each measurement has a process of its own. Where a memory cgroup can be made (as
 root), those that read the file run under the limit (`--density-limit` for the density); otherwise
 the peak is only compared with it. Growth is measured from a fifth of the rows. The table goes to
-`benchmarks/results/larger_than_memory.md`. For Dask see `benchmarks/dask_workers.py`.
+`benchmarks/results/larger_than_memory.md`.
 """
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -21,15 +22,19 @@ from typing import Any
 
 import numpy as np
 
-from _large_files import CLUSTERS, FEATURES, MemoryLimit, centers, resident_peak, write_file
 from _report import Report, Verdict, machine
+from _sets import file_centers, write_file
+from _timing import resident_peak
 
 _RESULTS = Path(__file__).resolve().parent / "results" / "larger_than_memory.md"
+_FEATURES, _CLUSTERS = 8, 10
 _BLOCK = 2**18  # rows
 _SMALLER = 5  # times fewer rows, to see growth
 _GROWTH = 1.15  # over linear, a doubling
 _FEWEST = 1_000_000  # rows of the smallest density
 _SIGMA = 0.5
+
+_CGROUPS = Path("/sys/fs/cgroup")
 
 Found = dict[str, float]
 
@@ -44,8 +49,10 @@ def _iterations(X: Any, n_iterations: int) -> Found:
     """
     from typicality import FuzzyCMeans
 
-    model = FuzzyCMeans(CLUSTERS, m=2.0, init=centers() + 1.0, tol=0.0, store_memberships=False)
-    few = np.random.default_rng(0).normal(size=(_BLOCK, FEATURES))
+    model = FuzzyCMeans(
+        _CLUSTERS, m=2.0, init=file_centers(_FEATURES) + 1.0, tol=0.0, store_memberships=False
+    )
+    few = np.random.default_rng(0).normal(size=(_BLOCK, _FEATURES))
     model.set_params(max_iter=1).fit(few)  # compiles
     seconds = []
     for n in (1, 1, 1 + n_iterations):
@@ -74,7 +81,7 @@ def mini_batch(path: Path, n_iterations: int) -> Found:
     """scikit-learn's k-means on the same blocks; an iteration is a pass."""
     from sklearn.cluster import MiniBatchKMeans
 
-    model = MiniBatchKMeans(CLUSTERS, init=centers() + 1.0, n_init=1)
+    model = MiniBatchKMeans(_CLUSTERS, init=file_centers(_FEATURES) + 1.0, n_init=1)
     X = np.load(path, mmap_mode="r")
     n_passes = min(2, n_iterations)
     began = time.perf_counter()
@@ -95,7 +102,6 @@ def density(path: Path, n_iterations: int) -> Found:
     opened = time.perf_counter()
     model = OneClusterPCM(sigma=_SIGMA).fit(rows)
     done = time.perf_counter()
-    print(model.plan_, file=sys.stderr)
     return {"open": opened - began, "fit": done - opened, "n_iter": model.n_iter_}
 
 
@@ -105,6 +111,50 @@ TASKS = {
     "MiniBatchKMeans, file": mini_batch,
     "OneClusterPCM, file": density,
 }
+
+
+class MemoryLimit:
+    """A memory cgroup of version 1 or 2, where the user may make one; else nothing is enforced.
+
+    Parameters
+    ----------
+    n_bytes : float, optional
+        The limit, for all processes in the group together; none if left out.
+    """
+
+    def __init__(self, n_bytes: float | None) -> None:
+        self._group: Path | None = None
+        if n_bytes is None:
+            return
+        first = (_CGROUPS / "memory").is_dir()
+        name, limit = f"typicality-{os.getpid()}", "memory.max"
+        group = _CGROUPS / name
+        if first:
+            group, limit = _CGROUPS / "memory" / name, "memory.limit_in_bytes"
+        try:
+            if not first:
+                (_CGROUPS / "cgroup.subtree_control").write_text("+memory")
+            group.mkdir()
+            self._group = group
+            (group / limit).write_text(str(int(n_bytes)))
+        except OSError:
+            self.remove()
+
+    @property
+    def enforced(self) -> bool:
+        """Whether there is such a group."""
+        return self._group is not None
+
+    def enter(self) -> None:
+        """Put this process into the group."""
+        if self._group is not None:
+            (self._group / "cgroup.procs").write_text(str(os.getpid()))
+
+    def remove(self) -> None:
+        """Remove the group."""
+        if self._group is not None:
+            self._group.rmdir()
+        self._group = None
 
 
 def measure(task: str, path: Path, n_iterations: int, limit: float | None) -> Found:
@@ -137,7 +187,7 @@ def show_clusters(report: Report, n_rows: int, n_iterations: int, limit: float) 
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "rows.npy"
             report.progress(f"Writing {size:,} rows")
-            write_file(path, size)
+            write_file(path, size, _FEATURES)
             for task in list(TASKS)[:3]:
                 report.progress(f"{task}, {size:,} rows")
                 found = measure(
@@ -153,13 +203,13 @@ def show_clusters(report: Report, n_rows: int, n_iterations: int, limit: float) 
                     ]
                 )
     columns = ["task", "rows", "open, s", "an iteration, s", "peak, MB"]
-    report.table(f"{FEATURES} features, {CLUSTERS} clusters", columns, lines)
+    report.table(f"{_FEATURES} features, {_CLUSTERS} clusters", columns, lines)
     large, small = (out["FuzzyCMeans, file", size] for size in (n_rows, n_rows // _SMALLER))
     growth = _over_linear(
         (n_rows // _SMALLER, small.get("iteration", np.nan)),
         (n_rows, large.get("iteration", np.nan)),
     )
-    return [_below(f"FuzzyCMeans, {n_rows:,} x {FEATURES}", large, limit), _linear(growth)]
+    return [_below(f"FuzzyCMeans, {n_rows:,} x {_FEATURES}", large, limit), _linear(growth)]
 
 
 def show_density(report: Report, n_rows: int, limit: float) -> list[Verdict]:
@@ -199,7 +249,7 @@ def _linear(growth: float) -> Verdict:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rows", type=int, default=50_000_000)
     parser.add_argument("--iterations", type=int, default=10)
     parser.add_argument("--limit", type=float, default=1.5)

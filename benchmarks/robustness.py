@@ -39,7 +39,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 _RESULTS = Path(__file__).resolve().parent / "results"
-_N_DRAWS = 3
+_N_DRAWS = 1
 _CENTRES = 12.0 * np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 _TRUTH = np.repeat([0, 1, 2], 60)
 _DISTANCES = (1e1, 3e1, 1e2, 1e3, 1e5, 1e7, 1e9)

@@ -3,9 +3,8 @@
 `python benchmarks/sequential_quality.py [--first SEED] [--quick] [--tables FOLDER] [--only METHOD]
 [--markdown PATH]` prints, for each kind of data: the draws with the right number of clusters, the
 adjusted Rand index as is and with every row in a cluster, the share of rows and of noise in no
-cluster, and the time; what happens to 30 clusters where there are 15; and the number each method
-found in each draw. `--tables` adds real tables: files `real_*.npz` with `X` and `Y`. Nothing was
-tuned on the seeds that are run by default. It needs `benchmarks/requirements.txt`.
+cluster, and the time; and what happens to 30 clusters where there are 15. `--tables` adds real
+tables: files `real_*.npz` with `X` and `Y`. Nothing was tuned on the seeds that are run by default.
 """
 
 import argparse
@@ -14,20 +13,25 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import adjusted_rand_score
+from sklearn.cluster import HDBSCAN, KMeans
+from sklearn.metrics import adjusted_rand_score, pairwise_distances, silhouette_score
+from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 
-from _filling import fill
 from _normal_clusters import S2_LIKE, SOURCES
-from _numbers import FROM_MANY, METHODS
 from _report import Report, machine
+from _sets import fill
+from typicality import AdaptivePCM, AlphaCutClustering, SequentialPCM, SparseAdaptivePCM
 
 _RESULTS = Path(__file__).resolve().parent / "results" / "sequential_quality.md"
 _FIRST = 90_000
-_N_QUICK = 2
+_N_QUICK = 1
+_TOO_MANY = 30
+_MIXTURE_ITER = 1000
+_SILHOUETTE_ROWS = 2000
 
 Doubles = NDArray[np.float64]
 Labels = NDArray[np.int_]
@@ -57,6 +61,51 @@ class Draw(NamedTuple):
     def is_right(self, method: str) -> bool:
         """Whether a method found as many clusters as there are."""
         return self.found[method].n_clusters == self.n_clusters
+
+
+# ---- the methods --------------------------------------------------------------------------------
+
+
+def _fitted(build: Callable[[], Any]) -> Callable[[Doubles], Labels]:
+    return lambda X: np.asarray(build().fit_predict(X))
+
+
+def _mixture() -> Any:
+    return BayesianGaussianMixture(n_components=_TOO_MANY, max_iter=_MIXTURE_ITER, random_state=0)
+
+
+def _k_means(X: Doubles) -> Labels:
+    """The partition with the largest silhouette among those of 2 to 30 clusters."""
+    chosen = np.random.default_rng(0).permutation(len(X))[:_SILHOUETTE_ROWS]
+    distances = pairwise_distances(X[chosen])
+    fits = [KMeans(k, n_init=3, random_state=0).fit(X) for k in range(2, _TOO_MANY + 1)]
+    silhouettes = [
+        silhouette_score(distances, fit.labels_[chosen], metric="precomputed") for fit in fits
+    ]
+    labels: Labels = fits[int(np.argmax(silhouettes))].labels_
+    return labels
+
+
+def _mixture_by_bic(X: Doubles) -> Labels:
+    """The mixture with the smallest BIC among those of 1 to 20 components."""
+    fits = (GaussianMixture(k, random_state=0, reg_covar=1e-4).fit(X) for k in range(1, 21))
+    return np.asarray(min(fits, key=lambda fit: fit.bic(X)).predict(X))
+
+
+METHODS: dict[str, Callable[[Doubles], Labels]] = {
+    "SequentialPCM": _fitted(SequentialPCM),
+    "..., assign='all'": _fitted(lambda: SequentialPCM(assign="all")),
+    "AlphaCut": _fitted(AlphaCutClustering),
+    "k-means": _k_means,
+    "H10": _fitted(lambda: HDBSCAN(min_cluster_size=10, copy=True)),
+    "mixture, BIC": _mixture_by_bic,
+    "Bayesian mixture": _fitted(_mixture),
+}
+
+FROM_MANY: dict[str, Callable[[Doubles], Labels]] = {
+    "AdaptivePCM(30)": _fitted(lambda: AdaptivePCM(_TOO_MANY)),
+    "SparseAdaptivePCM(30)": _fitted(lambda: SparseAdaptivePCM(_TOO_MANY, assign="all")),
+}
 
 
 # ---- the draws ----------------------------------------------------------------------------------
@@ -199,20 +248,6 @@ def show_from_many(draws: list[Draw], report: Report) -> None:
     report.table("S2-like data, 15 clusters: the number found in each draw", columns, rows)
 
 
-def show_every_draw(draws: list[Draw], report: Report) -> None:
-    methods = [method for method in METHODS if method in draws[0].found]
-    rows = [
-        [
-            f"{draw.source} {draw.seed}",
-            *[str(value) for value in (draw.n_rows, draw.n_features, draw.n_clusters)],
-            *[str(draw.found[method].n_clusters) for method in methods],
-        ]
-        for draw in draws
-    ]
-    columns = ["draw", "rows", "features", "clusters", *methods]
-    report.table("The number of clusters found in every draw", columns, rows)
-
-
 def show_warnings(warned: Counter[str], report: Report) -> None:
     counts = ", ".join(f"{name} {count}" for name, count in warned.most_common())
     report.line(f"Warnings: {counts or 'none'}.")
@@ -230,7 +265,6 @@ def main() -> None:
     if options.tables is not None:
         show_tables(run_tables(options.tables, options.only, warned), report)
     show_from_many(draws, report)
-    show_every_draw(draws, report)
     show_warnings(warned, report)
     report.write(options.markdown)
 
@@ -238,7 +272,7 @@ def main() -> None:
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--first", type=int, default=_FIRST, metavar="SEED", help="the first draw")
-    parser.add_argument("--quick", action="store_true", help="two draws of each kind")
+    parser.add_argument("--quick", action="store_true", help="one draw of each kind")
     parser.add_argument("--tables", type=Path, metavar="FOLDER", help="real tables to add")
     parser.add_argument("--only", metavar="METHOD", help="one method alone")
     parser.add_argument("--markdown", type=Path, default=_RESULTS, help="where the tables go")

@@ -10,7 +10,6 @@ a fresh process (`tables.py --task NAME FILE OUT`); imports do not count. The ta
 
 import argparse
 import json
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -21,9 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from _memory import ResidentPeak
-from _processes import json_from
 from _report import Report, Verdict, machine
+from _timing import ResidentPeak, json_from
 
 _RESULTS = Path(__file__).resolve().parent / "results" / "tables.md"
 _CHUNK = 50_000  # rows
@@ -125,12 +123,10 @@ def _library(task: str) -> str:
 def perform(task: str, path: str, out: str) -> None:
     """Do one task in this process, and print what it took."""
     library = _library(task)
-    modules = (
-        ["cli.folder", "cli.rows", "cluster", "fitted", "tables"] if library == "typicality" else []
-    )
-    for name in (library, *(f"{library}.{module}" for module in modules)):
+    modules = ["typicality.cli", "typicality.cluster", "typicality.fitted", "typicality.tables"]
+    for name in modules if library == "typicality" else [library]:
         import_module(name)  # imports are not part of a task
-    with ResidentPeak(0.01) as resident:
+    with ResidentPeak() as resident:
         wall, cpu = time.perf_counter(), time.process_time()
         (READ | COPY)[task](path, out)
         cost = [time.perf_counter() - wall, time.process_time() - cpu]
@@ -182,8 +178,7 @@ def show(
     for _ in range(repeats):
         for task in tasks:
             report.progress(f"{title}: {task}")
-            command = [sys.executable, __file__, "--task", task, str(path), str(out)]
-            costs[task].append(Cost(*json_from(*command)))
+            costs[task].append(Cost(*json_from(__file__, "--task", task, str(path), str(out))))
     best = {task: Cost(*map(min, zip(*found, strict=True))) for task, found in costs.items()}
     size = path.stat().st_size / 1e6
     polars = best[tasks[0]]

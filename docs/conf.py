@@ -62,7 +62,7 @@ html_sidebars = {
     page: []
     for page in (
         "architecture", "changelog", "cli", "contributing", "extending", "faq", "first_minutes",
-        "genindex", "glossary", "index", "many_rows", "messages", "messy_files", "plots",
+        "genindex", "glossary", "index", "messages", "messy_files", "plots",
         "py-modindex", "references", "search",
     )
 }  # fmt: skip

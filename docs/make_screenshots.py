@@ -19,7 +19,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from sklearn.datasets import load_wine
 
-from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
+from typicality import AlphaCutClustering, OneClusterPCM
 from typicality.preprocessing import ColumnScaler
 from typicality.report import Report
 
@@ -51,15 +51,6 @@ def report_of_shapes(n: int, noise: int, title: str) -> str:
     return Report.from_estimator(model, X, title=title, display=display, cells=cells).html
 
 
-def report_of_wine() -> str:
-    """The report of memberships."""
-    wine = load_wine(as_frame=True)
-    X = ((wine.data - wine.data.mean()) / wine.data.std()).to_numpy()
-    model = FuzzyCMeans(3, m=1.4, random_state=0).fit(X)
-    cells = {"cultivar": [f"cultivar {kind}" for kind in wine.target]}
-    return Report.from_estimator(model, X, title="wine.csv", display=wine.data, cells=cells).html
-
-
 def report_of_outliers() -> str:
     """The report of a detector: measurements of wines, two of them mistyped."""
     wine = load_wine(as_frame=True)
@@ -77,29 +68,6 @@ def find_row(page: Page) -> None:
     page.fill("#find", "41")
     page.press("#find", "Enter")
     page.wait_for_timeout(800)  # the plot comes into sight
-
-
-def move_slider(page: Page) -> None:
-    """Cut at one level, between those of the fit and the peaks."""
-    box = page.locator("#alpha").bounding_box()
-    assert box is not None
-    y = box["y"] + box["height"] / 2
-    page.mouse.move(box["x"] + 0.3 * box["width"], y)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 0.52 * box["width"], y, steps=5)
-    page.mouse.up()
-    page.wait_for_timeout(600)  # profiles follow when the level rests
-
-
-def select_rows(page: Page) -> None:
-    """Draw a rectangle."""
-    box = page.locator("#scatter").bounding_box()
-    assert box is not None
-    page.mouse.move(box["x"] + 0.14 * box["width"], box["y"] + 0.53 * box["height"])
-    page.mouse.down()
-    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.86 * box["height"], steps=5)
-    page.mouse.up()
-    page.wait_for_timeout(400)
 
 
 def stay(page: Page) -> None:
@@ -132,23 +100,10 @@ def main() -> None:
     stars = report_of_shapes(220, 40, "stars.csv")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
-        phone = {"viewport": {"width": 360, "height": 1500}}
         whole = {"viewport": {"width": 1280, "height": 1640}}
         shoot(browser, stars, "light", stay, **whole)
-        shoot(browser, stars, "dark", stay, color_scheme="dark")
-        shoot(browser, stars, "narrow", stay, **phone)
-        shoot(browser, stars, "slider", move_slider)
-        shoot(browser, stars, "selection", select_rows)
-        shoot(browser, report_of_wine(), "memberships", stay)
-        shoot(
-            browser,
-            report_of_outliers(),
-            "outliers",
-            find_row,
-            viewport={"width": 1280, "height": 980},
-        )
-        many = report_of_shapes(36_000, 10_000, "survey.csv")
-        shoot(browser, many, "100000-rows", stay)
+        low = {"viewport": {"width": 1280, "height": 980}}
+        shoot(browser, report_of_outliers(), "outliers", find_row, **low)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,6 @@
 """Shared data."""
 
 import os
-import socket
-import time
-from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -66,32 +62,10 @@ def many_dimensions():
 FOLDER_VARIABLE = "TYPICALITY_DATA"
 
 
-@contextmanager
-def network_off():
-    """Nothing can be reached, and nobody waits to try again."""
-
-    def refuse(*args, **kwargs):
-        raise OSError("no network here")
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(socket, "create_connection", refuse)
-        patch.setattr(socket, "getaddrinfo", refuse)
-        patch.setattr(time, "sleep", lambda seconds: None)
-        yield
-
-
-@pytest.fixture
-def no_network():
-    """Whatever a test asks of the network is refused at once."""
-    with network_off():
-        yield
-
-
 def loaded_or_skipped(load):
     """A set that the project does not ship, from a folder or from scikit-learn's cache."""
     try:
-        with network_off():
-            return load()
+        return load()
     except FileNotFoundError as missing:
         pytest.skip(str(missing))
 
@@ -112,19 +86,6 @@ def breast_cancer():
 def ionosphere():
     """Ionosphere."""
     return loaded_or_skipped(load_ionosphere)
-
-
-@pytest.fixture(scope="session")
-def data_file():
-    """Paths of other files in the folder of real data, by their names."""
-
-    def find(name):
-        path = Path(os.environ.get(FOLDER_VARIABLE, "")) / name
-        if not path.is_file():
-            pytest.skip(f"{name} is not in the folder that {FOLDER_VARIABLE} names")
-        return path
-
-    return find
 
 
 def has_gpu():

@@ -19,13 +19,12 @@ from typicality import (
     SparseAdaptivePCM,
     open_rows,
 )
-from typicality.exceptions import ClusteringWarning, TableError
+from typicality.exceptions import TableError
 from typicality.rows import ArrayRows, DistinctRows, TreeSum, base, file
 
 dask = pytest.importorskip("dask", reason="Dask is not installed: its engine is not tested")
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
 import dask.array as da  # noqa: E402
-from dask.callbacks import Callback  # noqa: E402
 
 from typicality.rows.dask import dask_rows  # noqa: E402
 
@@ -117,16 +116,25 @@ def test_two_processes_give_the_bits_of_a_density(cluster, X):
 
 
 @pytest.mark.parametrize("n_blocks", [16, 33, 115, 260])
-def test_many_blocks_are_added_as_in_memory_by_few_tasks(X, n_blocks):
+def test_many_blocks_are_added_as_in_memory(X, n_blocks):
     cuts = tuple(np.linspace(0, len(X), n_blocks + 1, dtype=int)[1:-1])
-    rows, started = dask_rows(chunked(X, cuts)), []
-    with (
-        dask.config.set(scheduler="synchronous"),
-        Callback(pretask=lambda key, *_: started.append(key)),
-    ):
-        total = rows.fold(lambda block: block.X.sum(axis=0))
+    with dask.config.set(scheduler="synchronous"):
+        total = dask_rows(chunked(X, cuts)).fold(lambda block: block.X.sum(axis=0))
     assert_array_equal(total, ArrayRows(X, cuts=cuts).fold(lambda block: block.X.sum(axis=0)))
-    assert len(started) <= n_blocks + n_blocks / 8 + 3
+
+
+def test_partitions_whose_number_of_rows_changes_are_refused(X):
+    lengths = iter([640, 640, 641])
+
+    def part():
+        return X[: next(lengths)]
+
+    changing = da.from_delayed(dask.delayed(part)(), (np.nan, 3), X.dtype)
+    with dask.config.set(scheduler="synchronous"):
+        rows = dask_rows(changing)
+        assert_array_equal(rows.fold(lambda block: len(block.X)), 640)
+        with pytest.raises(ValueError, match="had 640 rows, and now has 641"):
+            rows.fold(lambda block: len(block.X))
 
 
 def test_a_task_that_blocks_have_in_common_runs_once_a_pass(X):
@@ -240,17 +248,12 @@ def test_a_killed_worker_does_not_change_a_bit(cluster, X):
     assert killer.has_killed
 
 
-def test_blocks_that_cannot_be_made_again_are_warned_of(cluster, X):
+def test_rows_that_workers_keep_are_used(cluster, X):
     estimator = FuzzyCMeans(3, random_state=0)
-    sent = [dask.delayed(future) for future in cluster.scatter([X[:900], X[900:]])]
-    shapes = [(900, 3), (1020, 3)]
-    parts = [da.from_delayed(part, shape, float) for part, shape in zip(sent, shapes, strict=True)]
-    with pytest.warns(ClusteringWarning, match="2 blocks of X were sent to the workers as data"):
-        scattered = clone(estimator).fit(da.concatenate(parts))
-    kept = clone(estimator).fit(cluster.persist(chunked(X, (900,))))  # no warning
-    same_fit(kept, scattered)
+    expected = clone(estimator).fit(ArrayRows(X, cuts=(900,)))
+    same_fit(clone(estimator).fit(cluster.persist(chunked(X, (900,)))), expected)
     doubled = cluster.persist(chunked(X / 2, (900,))) * 2  # tasks that need data of workers
-    same_fit(clone(estimator).fit(doubled), scattered)
+    same_fit(clone(estimator).fit(doubled), expected)
 
 
 def test_dask_frames_have_names_and_refuse_text(X):
@@ -433,7 +436,7 @@ def test_rows_of_an_npy_file_have_no_names(rng, tmp_path):
     model.predict(X)  # warns of nothing
 
 
-def test_one_block_behind_a_shuffle_is_made_by_the_scheduler(cluster, rng):
+def test_rows_behind_a_shuffle_are_used(cluster, rng):
     pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     frame = pd.DataFrame(rng.normal(size=(300, 3)), columns=list("abc"))
     rows = dask_rows(dd.from_pandas(frame, npartitions=5).shuffle("a", npartitions=1))

@@ -1,17 +1,13 @@
 """Rows in a Dask collection; everything that knows Dask is here.
 
-A pass is one graph: a task for each block, which makes the block and applies a function to it, and
-tasks that add up to 16 results, in a fixed tree. Tasks are not pinned to workers and no data are
-scattered, so Dask computes the blocks of a lost worker again, and the sums have the same bits.
-Rows do not travel between workers, because the task that makes a block is the one that needs it.
+A pass is one graph: a task that applies a function to each block, and tasks that add up to 16
+results, in a fixed tree. So the sums have the same bits for any number of workers.
 """
 
 import logging
 import socket
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -21,7 +17,7 @@ import numpy as np
 
 from typicality._typing import Floats
 from typicality._words import shown_path
-from typicality.exceptions import ClusteringWarning, TableError, warn
+from typicality.exceptions import TableError
 from typicality.rows.base import Block, Rows, Sum, TreeSum
 from typicality.rows.file import Piece
 
@@ -36,12 +32,14 @@ class DaskRows(Rows):
 
     Parameters
     ----------
-    parts : list
-        For each block what `_sources` returns; none of them is empty.
+    parts : list of Delayed or Piece
+        The rows of each block, or the piece of a file that has them; none of them is empty.
     lengths : list of int
         The number of rows of each block.
     n_features, dtype, names
         As in :class:`~typicality.rows.base.Rows`.
+    weights : list of Delayed, optional
+        The sample weights of each block.
     """
 
     lazy = True
@@ -53,25 +51,25 @@ class DaskRows(Rows):
         n_features: int,
         dtype: Any,
         names: list[str] | None,
-        *,
-        weighted: bool = False,
+        weights: list[Any] | None = None,
     ) -> None:
         self._parts, self._lengths = parts, lengths
+        self._weights = weights or [None] * len(parts)
         self._starts = [int(start) for start in np.cumsum([0, *lengths[:-1]])]
         self.n_rows, self.n_features = sum(lengths), n_features
-        self.dtype, self.weighted, self.names = np.dtype(dtype), weighted, names
+        self.dtype, self.weighted, self.names = np.dtype(dtype), weights is not None, names
         self.n_passes, self.block_rows = 0, max(lengths)
         self.watch: Callable[[int, int], None] | None = None
 
     def fold(self, function: Callable[[Block], Sum]) -> Sum:
-        parts, add = self._applied(function), _dask.delayed(_add, pure=False)
+        parts, add = self._applied(function), _dask.delayed(_add)
         while len(parts) > 1:
             parts = [add(parts[i : i + _TOGETHER]) for i in range(0, len(parts), _TOGETHER)]
         self.n_passes += 1
-        total: tuple[Sum] = _dask.compute(*parts, optimize_graph=False)
+        total: Sum = parts[0].compute()
         if self.watch is not None:
             self.watch(self.n_passes, self.n_rows)
-        return total[0]
+        return total
 
     def map(self, function: Callable[[Block], Any]) -> Any:
         example = np.asarray(function(Block(np.ones((1, self.n_features), self.dtype), None, 0)))
@@ -83,10 +81,9 @@ class DaskRows(Rows):
         return _dask.array.concatenate(arrays)
 
     def _applied(self, function: Callable[[Block], Any]) -> list[Any]:
-        # one object in the graph, not one a block
-        shared = _dask.delayed(_Picklable(function), pure=False)
-        apply = _dask.delayed(_apply, pure=False)
-        blocks = zip(self._parts, self._starts, strict=True)
+        shared = _dask.delayed(_Picklable(function))  # one object in the graph, not one a block
+        apply = _dask.delayed(_apply)
+        blocks = zip(self._parts, self._weights, self._starts, self._lengths, strict=True)
         return [apply(shared, *block, self.dtype.str) for block in blocks]
 
 
@@ -114,72 +111,25 @@ def _add(results: list[Any]) -> Any:
     return sums.total()
 
 
-def _apply(function: Callable[[Block], Any], source: Any, start: int, dtype: str) -> Any:
-    """The function on a block, on the machine that makes the block."""
-    part, weight = source() if callable(source) else source
+def _apply(
+    function: Callable[[Block], Any], part: Any, weight: Any, start: int, length: int, dtype: str
+) -> Any:
+    X = _numbers(part, dtype)
+    if len(X) != length:
+        raise ValueError(
+            f"The block of X from row {start} on had {length} rows, and now has {len(X)}. Each "
+            "pass over the data computes the partitions again, and must find the same rows. Use a "
+            "fixed random_state, or X.persist()."
+        )
     if weight is not None:
         weight = np.ascontiguousarray(np.ravel(weight), dtype)
     with np.errstate(under="ignore"):
-        return function(Block(_numbers(part, dtype), weight, start))
+        return function(Block(X, weight, start))
 
 
 def _numbers(part: Any, dtype: str) -> Floats:
-    return np.ascontiguousarray(np.asarray(part), dtype)
-
-
-# ---- where blocks come from ----------------------------------------------------------------------
-
-
-def _sources(parts: list[Any], weights: list[Any] | None) -> list[Any]:
-    """What gives the rows and the weights of each block, for the task that needs them.
-
-    It is a function that runs the tasks of the block. Where blocks have tasks in common or workers
-    keep them, as after `persist`, it is Delayed objects: Dask runs the tasks or finds the data.
-    """
-    blocks = list(zip(parts, weights or [None] * len(parts), strict=True))
-    graphs: dict[int, dict[Any, Any]] = {}  # parts of a collection have one graph
-    used: set[Any] = set()
-    sources = []
-    for block in blocks:
-        tasks: dict[Any, Any] = {}
-        given = [one for one in block if one is not None]
-        for one in given:
-            if id(one.dask) not in graphs:
-                graphs[id(one.dask)] = dict(one.dask)
-            if not _add_tasks(tasks, graphs[id(one.dask)], one.key):
-                return [list(block) for block in blocks]
-        if not used.isdisjoint(tasks):
-            return [list(block) for block in blocks]
-        used.update(tasks)
-        sources.append(partial(_make, tasks, [one.key for one in given]))
-    return sources
-
-
-def _add_tasks(tasks: dict[Any, Any], graph: dict[Any, Any], key: Any) -> bool:
-    """Add the tasks behind a key; False if they need data that workers keep."""
-    waiting = [key]
-    while waiting:
-        key = waiting.pop()
-        if key in tasks:
-            continue
-        node: Any = graph.get(key)  # None: the key of a future within a task
-        own = type(node).__module__.startswith("dask.")  # those of a shuffle need the scheduler
-        if _is_future(node) or not own or not hasattr(node, "dependencies"):
-            return False
-        tasks[key] = node
-        waiting += node.dependencies
-    return True
-
-
-def _make(tasks: dict[Any, Any], keys: list[Any]) -> tuple[Any, Any]:
-    part, *weight = _dask.get(tasks, keys)
-    return part, weight[0] if weight else None
-
-
-def _is_future(node: Any) -> bool:
-    distributed = sys.modules.get("distributed")
-    value = getattr(node, "value", node)
-    return distributed is not None and isinstance(value, distributed.Future)
+    rows = part.read() if isinstance(part, Piece) else part
+    return np.ascontiguousarray(np.asarray(rows), dtype)
 
 
 def dask_rows(X: Any, sample_weight: Any = None) -> DaskRows:
@@ -192,15 +142,17 @@ def dask_rows(X: Any, sample_weight: Any = None) -> DaskRows:
         not belong to the rows. The message names the partition.
     """
     X, names, dtype = _as_table(X)
-    _warn_about_scattered(X)
     n_features = X.shape[1]
     parts = list(np.ravel(X.to_delayed()))
     weights = None if sample_weight is None else _weights(sample_weight, len(parts))
-    sources = _sources(parts, weights)
-    inspect = _dask.delayed(_inspect, pure=False)
+    inspect = _dask.delayed(_inspect)
     found = _dask.compute(
-        *(inspect(source, i, n_features, dtype, names) for i, source in enumerate(sources)),
-        optimize_graph=False,
+        *(
+            inspect(part, weight, number, n_features, dtype, names)
+            for number, (part, weight) in enumerate(
+                zip(parts, weights or [None] * len(parts), strict=True)
+            )
+        )
     )
     for _, problem in found:
         if problem:
@@ -209,12 +161,12 @@ def dask_rows(X: Any, sample_weight: Any = None) -> DaskRows:
     if not filled:
         raise ValueError("X has 0 rows in all partitions. Pass at least one row.")
     return DaskRows(
-        [sources[number] for number in filled],
+        [parts[number] for number in filled],
         [found[number][0] for number in filled],
         n_features,
         dtype,
         names,
-        weighted=weights is not None,
+        None if weights is None else [weights[number] for number in filled],
     )
 
 
@@ -282,7 +234,7 @@ def rows_of_pieces(pieces: Sequence[Piece]) -> DaskRows:
                 f"worker reads a whole {piece.format} file at once. Split it into files below "
                 f"{_LARGEST_TEXT / 1e9:.2g} GB, or write parquet."
             )
-    count = _dask.delayed(_count, pure=False)
+    count = _dask.delayed(_count)
     found = _dask.compute(*map(count, pieces))
     for _, problem in found:
         if problem:
@@ -290,13 +242,9 @@ def rows_of_pieces(pieces: Sequence[Piece]) -> DaskRows:
     filled = [(piece, n_rows) for piece, (n_rows, _) in zip(pieces, found, strict=True) if n_rows]
     if not filled:
         raise TableError(f"{shown_path(pieces[0].path)} has no rows. Choose another file.")
-    sources, lengths = [partial(_read, piece) for piece, _ in filled], [n for _, n in filled]
+    parts, lengths = (list(column) for column in zip(*filled, strict=True))
     names = pieces[0].names
-    return DaskRows(sources, lengths, len(names), np.float64, list(names))
-
-
-def _read(piece: Piece) -> tuple[Floats, None]:
-    return piece.read(), None
+    return DaskRows(parts, lengths, len(names), np.float64, list(names))
 
 
 def _count(piece: Piece) -> tuple[int, str]:
@@ -342,33 +290,6 @@ def _as_table(X: Any) -> tuple[Any, list[str] | None, str]:
     return X, names, np.dtype(np.float32 if is_single else np.float64).str
 
 
-def _warn_about_scattered(X: Any) -> None:
-    """Blocks that were sent to workers as data: no task can make them again."""
-    distributed = sys.modules.get("distributed")
-    if distributed is None:
-        return
-    nodes = dict(X.__dask_graph__()).values()
-    futures: list[Any] = [getattr(node, "value", node) for node in nodes if _is_future(node)]
-    if not futures:
-        return
-    keys = [future.key for future in futures]
-    n_lost = futures[0].client.run_on_scheduler(_count_data, keys=keys)
-    if n_lost:
-        warn(
-            f"{n_lost} blocks of X were sent to the workers as data (scatter). If a worker "
-            "is lost during the fit, its blocks cannot be computed again, and the fit "
-            "fails. Let tasks read the blocks, e.g. dask.dataframe.read_parquet or "
-            "dask.array.from_zarr; persist() is safe.",
-            ClusteringWarning,
-        )
-
-
-def _count_data(keys: list[Any], dask_scheduler: Any) -> int:
-    """How many keys have no task behind them; it runs on the scheduler."""
-    tasks = dask_scheduler.tasks
-    return sum(key in tasks and tasks[key].run_spec is None for key in keys)
-
-
 def _weights(sample_weight: Any, n_parts: int) -> list[Any]:
     if not _dask.is_dask_collection(sample_weight):
         raise ValueError(
@@ -385,10 +306,9 @@ def _weights(sample_weight: Any, n_parts: int) -> list[Any]:
 
 
 def _inspect(
-    source: Any, number: int, n_features: int, dtype: str, names: list[str] | None
+    part: Any, weight: Any, number: int, n_features: int, dtype: str, names: list[str] | None
 ) -> tuple[int, str]:
     """The number of rows of a partition, and what is wrong with it, or nothing."""
-    part, weight = source() if callable(source) else source
     try:
         X = _numbers(part, dtype)
     except (TypeError, ValueError) as error:

@@ -1,22 +1,78 @@
-"""Families of generated data for automatic clustering: clusters of many shapes, and single ones.
+"""Generated data: blobs, large files, and families of clusters of many shapes and single ones.
 
-A draw has its own number of rows, of clusters, its own widths and gaps. Label -1 is noise. Families
-in `HELD_OUT` are for judging only: nothing was tuned on them.
+A draw of a family has its own number of rows, of clusters, its own widths and gaps. Label -1 is
+noise. Families in `HELD_OUT` are for judging only: nothing was tuned on them.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
+from sklearn.datasets import make_blobs
+from sklearn.neighbors import KNeighborsClassifier
 
-__all__ = ["CLUSTERED", "HELD_OUT", "NULLS", "Family"]
+__all__ = [
+    "CLUSTERED",
+    "HELD_OUT",
+    "NULLS",
+    "Family",
+    "blobs",
+    "file_centers",
+    "fill",
+    "grid_of_blobs",
+    "write_file",
+]
+
+_ROWS_AT_A_TIME = 2**18
 
 Doubles = NDArray[np.float64]
 Labels = NDArray[np.int_]
 Rng = np.random.Generator
 Labelled = tuple[Doubles, Labels]
+
+
+def blobs(n_rows: int, n_features: int, *, n_blobs: int = 8, seed: int = 0) -> Doubles:
+    """Standard normal blobs with centres in a cube of side 20, the same for each seed."""
+    centres = np.random.default_rng(0).uniform(-10.0, 10.0, (n_blobs, n_features))
+    rows: Doubles = make_blobs(n_rows, centers=centres, random_state=seed)[0]
+    return rows
+
+
+def grid_of_blobs(n_rows: int, n_features: int) -> Doubles:
+    """Nine normal blobs of equal size, eight standard deviations apart in two features."""
+    blob = np.arange(n_rows) % 9
+    X = np.random.default_rng(0).standard_normal((n_rows, n_features))
+    X[:, :2] += 8.0 * np.column_stack([blob % 3, blob // 3])
+    return X
+
+
+def file_centers(n_features: int) -> Doubles:
+    """The ten centres of the clusters in the files of `write_file`."""
+    return np.random.default_rng(0).uniform(0, 20, size=(10, n_features))
+
+
+def write_file(path: Path, n_rows: int, n_features: int) -> None:
+    """An npy file of ten normal clusters, written block by block."""
+    rng, centers = np.random.default_rng(1), file_centers(n_features)
+    header = {"descr": "<f8", "fortran_order": False, "shape": (n_rows, n_features)}
+    with path.open("wb") as stream:
+        np.lib.format.write_array_header_1_0(stream, header)
+        for start in range(0, n_rows, _ROWS_AT_A_TIME):
+            size = min(_ROWS_AT_A_TIME, n_rows - start)
+            rows = centers[rng.integers(len(centers), size=size)]
+            (rows + rng.normal(size=rows.shape)).tofile(stream)
+
+
+def fill(X: Doubles, labels: Labels) -> Labels:
+    """Rows of no cluster get the label of the nearest row that has one."""
+    kept = labels >= 0
+    if kept.all() or not kept.any():
+        return labels
+    filled: Labels = KNeighborsClassifier(1).fit(X[kept], labels[kept]).predict(X)
+    return filled
 
 
 @dataclass(frozen=True)
