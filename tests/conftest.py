@@ -29,13 +29,6 @@ def module_compiling():
         yield
 
 
-@pytest.fixture(params=["arrays", "compiled"])
-def either_way(request, monkeypatch):
-    """Each test twice: without compiled code, and with nothing but it."""
-    longest = {"arrays": float("inf"), "compiled": -1.0}
-    monkeypatch.setattr(small, "_LONGEST", longest[request.param])
-
-
 @pytest.fixture
 def rng():
     return np.random.default_rng(20261115)

@@ -129,7 +129,7 @@ CUTTERS = [
     AlphaCutClustering(alpha=0.34, min_cluster_size=2),
     AlphaCutClustering(alpha="valley", kernel="laplacian"),
     AlphaCutClustering(
-        rejection_rate=0.1, weights="uniform", kernel="cauchy", sigma="scott", assign="all"
+        alpha=0.37, weights="uniform", kernel="cauchy", sigma="scott", assign="all"
     ),
     AlphaCutClustering(labelling="complete", kernel=Gaussian(0.3), gamma=0.5, n_neighbors=3),
 ]

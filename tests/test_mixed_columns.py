@@ -276,10 +276,6 @@ def test_density_finds_clusters_through_categories(rng):
             lambda: OneClusterPCM(kernel=Mixed(3)).fit(np.eye(4)[:, :2]),
             "fewer than the n_numeric=3",
         ),
-        (
-            lambda: AlphaCutClustering(kernel=Mixed(1), metric="cosine").fit(np.eye(4)),
-            "metric='cosine'",
-        ),
     ],
 )
 def test_wrong_uses_are_explained(problem, message):

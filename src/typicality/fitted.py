@@ -239,9 +239,6 @@ def _of_tree(model: Any, X: Any, *, training: bool) -> FittedView:
 def _words_of_cut(model: Any) -> str:
     if np.ndim(model.alpha_) > 0:
         words = "Automatic: each cluster at a level of its own"
-    elif model.rejection_rate is not None:
-        share = f"{100 * model.rejection_rate:g} %"
-        words = f"Cut at {float(model.alpha_):.3g}: {share} of the rows are below this level"
     elif model.alpha == "valley":
         words = f"Cut at {float(model.alpha_):.3g}, the valley between typical and other rows"
     else:

@@ -167,26 +167,8 @@ def test_many_rows_are_summed_over_near_ones(rng):
     assert_array_equal(model.predict(X), model.labels_)
 
 
-def test_a_cut_at_a_rate_rejects_that_share(blobs):
-    X, _ = blobs
-    model = AlphaCutClustering(rejection_rate=0.1).fit(X)
-    assert np.mean(model.typicality_ <= model.alpha_) == pytest.approx(0.1, abs=1 / len(X))
-    assert_array_equal(model.labels_ >= 0, model.typicality_ > model.alpha_)
-    assert_array_equal(model.labels_at(model.alpha_), model.labels_)
-
-
-@quiet
-@pytest.mark.parametrize("rate", [0.0, 0.1, 0.5])
-def test_rows_that_tie_are_not_rejected_together(rate):
-    grid = np.array([[i, j] for i in range(10) for j in range(10)], float)
-    for X in (grid, np.repeat([[0.0], [1.0]], 50, axis=0)):
-        model = AlphaCutClustering(rejection_rate=rate).fit(X)
-        assert np.mean(model.typicality_ <= model.alpha_) <= rate
-        assert model.n_clusters_ >= 1
-
-
 def test_selected_clusters_have_levels_of_their_own(with_outliers):
-    model = AlphaCutClustering(kernel="gaussian").fit(with_outliers[0])
+    model = AlphaCutClustering(kernel="gaussian", assign="core").fit(with_outliers[0])
     assert model.alpha_.shape == (model.n_clusters_,)
     for cluster, alpha in enumerate(model.alpha_):
         own = model.labels_ == cluster
@@ -198,7 +180,8 @@ def test_selected_clusters_have_levels_of_their_own(with_outliers):
 
 def test_predictions_fill_the_region_above_the_cut(blobs):
     X, _ = blobs
-    model = AlphaCutClustering(rejection_rate=0.05).fit(X)
+    level = np.quantile(AlphaCutClustering(kernel="gaussian").fit(X).typicality_, 0.05)
+    model = AlphaCutClustering(alpha=level).fit(X)
     x, y = np.meshgrid(np.linspace(-3, 9, 60), np.linspace(-3, 9, 60))
     grid = np.column_stack([x.ravel(), y.ravel()])
     inside = model.predict_typicality(grid) > model.alpha_
@@ -306,16 +289,16 @@ def test_noise_around_clusters_belongs_nowhere(seed):
 
 
 def test_evidence_and_agreement_are_of_the_automatic_choice(blobs):
-    automatic = AlphaCutClustering().fit(blobs[0])
-    assert automatic.evidence_ > 1.0
-    assert 0.0 < automatic.agreement_ <= 1.0
-    for given in ({"kernel": "gaussian"}, {"sigma": 0.5}, {"alpha": 0.35}, {"rejection_rate": 0.1}):
-        model = AlphaCutClustering(**given).fit(blobs[0])
-        assert (model.evidence_, model.agreement_) == (None, None)
+    for options in ({}, {"kernel": "gaussian"}, {"sigma": 0.5}):
+        automatic = AlphaCutClustering(**options).fit(blobs[0])
+        assert automatic.evidence_ > 1.0
+        assert 0.0 < automatic.agreement_ <= 1.0
+    at_a_level = AlphaCutClustering(alpha=0.35).fit(blobs[0])
+    assert (at_a_level.evidence_, at_a_level.agreement_) == (None, None)
 
 
 def test_a_kernel_of_one_width_by_default_is_the_gaussian(blobs):
-    for given in ({"sigma": 0.5}, {"alpha": 0.35}, {"rejection_rate": 0.1}):
+    for given in ({"sigma": 0.5}, {"alpha": 0.35}):
         one = AlphaCutClustering(**given).fit(blobs[0])
         other = AlphaCutClustering(kernel="gaussian", weights="typicality", **given).fit(blobs[0])
         assert one.kernel_ == other.kernel_
@@ -325,14 +308,14 @@ def test_a_kernel_of_one_width_by_default_is_the_gaussian(blobs):
 
 @quiet
 @pytest.mark.parametrize("assign", ["auto", "core", "typical", "all"])
-@pytest.mark.parametrize("metric", ["euclidean", "cosine", "haversine", "precomputed"])
+@pytest.mark.parametrize("kernel", ["auto", "gaussian", "laplacian", "dissimilarities"])
 @pytest.mark.parametrize("sample", [900_000, 700], ids=["all rows", "a sample"])
-def test_predictions_of_training_rows_are_their_labels(metric, assign, sample, rng, monkeypatch):
+def test_predictions_of_training_rows_are_their_labels(kernel, assign, sample, rng, monkeypatch):
     monkeypatch.setattr("typicality.levelsets.scales._WORK", sample)
     X = rng.normal([[1.0, 0.3]], 0.1, size=(150, 2)) * rng.choice([-1, 1], (150, 1))
-    X = {"precomputed": cdist(X, X)}.get(metric, X)
-    model = AlphaCutClustering(metric=metric, assign=assign).fit(X)
-    assert model.tree_.n_nodes <= sample / 6
+    X = {"dissimilarities": cdist(X, X)}.get(kernel, X)
+    model = AlphaCutClustering(kernel=kernel, assign=assign).fit(X)
+    assert model.tree_.n_nodes <= {"gaussian": 150, "laplacian": 150}.get(kernel, sample / 6)
     assert model.n_clusters_ == 2
     assert_array_equal(model.predict(X), model.labels_)
     assert_array_equal(model.predict_memberships(X), model.memberships_)
@@ -426,13 +409,13 @@ def test_medoids_are_rows_nearest_to_the_others(cutter, with_outliers):
         assert medoid == own[cdist(X[own], X[own]).sum(axis=1).argmin()]
 
 
-# ---- metrics -------------------------------------------------------------------------------------
+# ---- a matrix of distances -----------------------------------------------------------------------
 
 
 def test_distances_give_the_labels_of_coordinates(with_outliers):
     X, _ = with_outliers
     model = AlphaCutClustering().fit(X)
-    given = AlphaCutClustering(metric="precomputed").fit(cdist(X, X))
+    given = AlphaCutClustering(kernel="dissimilarities").fit(cdist(X, X))
     assert_array_equal(given.labels_, model.labels_)
     assert_allclose(given.typicality_, model.typicality_, rtol=1e-9)
     assert_allclose(given.memberships_, model.memberships_, rtol=1e-6)
@@ -441,47 +424,16 @@ def test_distances_give_the_labels_of_coordinates(with_outliers):
     assert given.kernel_ == "local"
 
 
-def test_cosine_ignores_lengths(rng):
-    angle = np.repeat([0.3, 2.0, 4.0], 60) + 0.1 * rng.normal(size=180)
-    directions = np.column_stack([np.cos(angle), np.sin(angle)])
-    lengths = 2.0 ** rng.integers(-20, 20, (180, 1))
-    short, long = (
-        AlphaCutClustering(metric="cosine").fit(d) for d in (directions, lengths * directions)
-    )
-    assert short.n_clusters_ == 3
-    assert_array_equal(short.labels_, long.labels_)
-    assert_array_equal(short.predict(7.0 * directions), short.labels_)
-    assert_allclose(long.medoids_, (lengths * directions)[long.medoid_indices_])
-
-
-def test_haversine_joins_what_the_date_line_cuts(rng):
-    longitude = np.pi + 0.05 * rng.normal(size=200)  # on both sides of the date line
-    X = np.column_stack([0.05 * rng.normal(size=200), (longitude + np.pi) % (2 * np.pi) - np.pi])
-    X[100:, 0] += 0.8
-    model = AlphaCutClustering(metric="haversine", assign="all").fit(X)
-    assert model.n_clusters_ == 2
-    assert adjusted_rand_score(np.repeat([0, 1], 100), model.labels_) == 1.0
-    assert_array_equal(model.predict(X + [0.0, 2 * np.pi] * (X < 0)), model.labels_)
-    flat = AlphaCutClustering(assign="all").fit(X)
-    assert flat.n_clusters_ > 2
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"metric": "precomputed", "kernel": "gaussian"}, "automatic choice of scale only"),
-        ({"metric": "precomputed", "alpha": 0.3}, "use kernel='local' to give alpha"),
-        ({"metric": "precomputed", "weights": "typicality"}, "automatic choice of scale only"),
-        ({"at_least": 2, "kernel": "gaussian"}, "at_least=2 works only with the automatic choice"),
-        ({"at_least": 2, "sigma": 1.0}, "at_least=2 works only with the automatic choice"),
+        ({"kernel": "dissimilarities", "weights": "typicality"}, "needs a kernel of one width"),
+        ({"kernel": "dissimilarities", "labelling": "complete"}, "needs a kernel of one width"),
         (
             {"at_least": 2, "kernel": "local", "alpha": 0.3},
             "at_least=2 works only with the automatic",
         ),
-        (
-            {"at_least": 2, "kernel": "local", "rejection_rate": 0.1},
-            "at_least=2 works only with the auto",
-        ),
+        ({"at_least": 2, "alpha": "valley"}, "at_least=2 works only with the automatic"),
         (
             {"kernel": "local", "labelling": "complete"},
             "labelling='complete' needs a kernel of one",
@@ -499,18 +451,11 @@ def test_alpha_cut_refuses_parameters_that_do_not_fit_together(parameters, messa
 
 
 @pytest.mark.parametrize(
-    ("metric", "X", "message"),
-    [
-        ("cosine", [[1.0, 2.0], [0.0, 0.0], [1.0, 0.0]], "Row 1 of X is all zeros"),
-        ("haversine", np.zeros((4, 3)), "two columns, latitude and longitude, but X has 3"),
-        ("haversine", [[52.0, 13.0], [48.0, 2.0]], "in radians"),
-        ("precomputed", np.ones((3, 2)), "square"),
-        ("precomputed", [[0.0, -1.0], [-1.0, 0.0]], "negative"),
-    ],
+    ("X", "message"), [(np.ones((3, 2)), "square"), ([[0.0, -1.0], [-1.0, 0.0]], "negative")]
 )
-def test_alpha_cut_refuses_rows_that_do_not_fit_the_metric(metric, X, message):
+def test_alpha_cut_refuses_rows_that_are_no_distances(X, message):
     with pytest.raises(ValueError, match=message):
-        AlphaCutClustering(metric=metric).fit(X)
+        AlphaCutClustering(kernel="dissimilarities").fit(X)
 
 
 # ---- few rows, strange rows ----------------------------------------------------------------------
@@ -549,7 +494,7 @@ STRANGE = {
 def test_alpha_cut_answers_for_strange_rows(name, scale, rng):
     X = scale * STRANGE[name]
     order = rng.permutation(len(X))
-    for options in ({}, {"at_least": 3}, {"kernel": "local", "rejection_rate": 0.1}):
+    for options in ({}, {"at_least": 3}, {"kernel": "local", "alpha": 0.3}):
         model = AlphaCutClustering(**options).fit(X)
         assert_array_equal(model.predict(X), model.labels_)
         assert_array_equal(
@@ -586,11 +531,6 @@ def test_alpha_cut_answers_for_heavy_and_light_weights(weight, blobs):
 def test_kernels_without_a_density_are_refused(kernel, blobs):
     with pytest.raises(ValueError, match="not a function of a distance"):
         AlphaCutClustering(kernel=kernel).fit(blobs[0])
-
-
-def test_two_cuts_at_once_are_refused(blobs):
-    with pytest.raises(ValueError, match=r"alpha=0\.3 and rejection_rate=0\.1 both set"):
-        AlphaCutClustering(alpha=0.3, rejection_rate=0.1).fit(blobs[0])
 
 
 @pytest.mark.parametrize("alpha", [-0.1, 1.5, "auto", None, True, np.nan, np.ones(2)])
@@ -644,33 +584,6 @@ def test_the_heavy_row_is_named_as_the_user_counts(blobs):
     assert f"row {model.weights_.argmax()} alone" in " ".join(str(w.message) for w in caught)
 
 
-@pytest.mark.parametrize("weight", ["fractions above one", "many copies"])
-def test_alpha_cut_warns_of_weights_that_are_no_copies(rng, blobs, weight):
-    weights = {"fractions above one": rng.uniform(1, 5, 180), "many copies": np.full(180, 7)}
-    with pytest.warns(ClusteringWarning, match="by their mean"):
-        AlphaCutClustering(kernel="gaussian").fit(blobs[0], sample_weight=weights[weight])
-
-
-@quiet
-def test_alpha_cut_warns_of_very_uneven_weights(rng, blobs):
-    weight = rng.lognormal(0, 1.5, 180)
-    with pytest.warns(ClusteringWarning, match=r"180 rows carry as much information as \d+ rows"):
-        AlphaCutClustering(kernel="gaussian").fit(blobs[0], sample_weight=weight / weight.mean())
-
-
-def test_alpha_cut_warns_of_dense_rows_that_are_left_out():
-    """Of three dense groups beside a sparse one two are told apart, and the third is lost."""
-    rng = np.random.default_rng(0)
-    sizes, centers = [60, 60, 40, 150], [[0, 0], [1.1, 0], [0.55, 0.957], [9, 0]]
-    parts = [
-        center + spread * rng.normal(size=(size, 2))
-        for size, center, spread in zip(sizes, centers, [0.2, 0.2, 0.2, 1.2], strict=True)
-    ]
-    with pytest.warns(ClusteringWarning, match="rows are unassigned although they are denser"):
-        model = AlphaCutClustering(kernel="gaussian").fit(np.vstack(parts))
-    assert model.n_clusters_ == 3
-
-
 def test_a_fit_that_fails_late_leaves_the_model_as_it_was(blobs, monkeypatch):
     X, _ = blobs
     model = AlphaCutClustering().fit(X)
@@ -701,28 +614,13 @@ def test_alpha_cut_answers_for_a_few_rows_far_apart(rng, size):
 
 def test_alpha_cut_labels_places_near_a_single_row():
     with pytest.warns(DegenerateSpreadWarning):
-        model = AlphaCutClustering(sigma=1.0).fit([[0.0, 0.0]])
+        model = AlphaCutClustering(sigma=1.0, assign="core").fit([[0.0, 0.0]])
     assert_array_equal(model.predict([[1e-3, 0.0], [9.0, 0.0]]), [0, -1])
 
 
 def test_alpha_cut_warns_of_fragments(rng):
     with pytest.warns(FragmentedClustersWarning, match="single rows"):
-        AlphaCutClustering(rejection_rate=0.0, sigma=0.02).fit(rng.uniform(size=(200, 2)))
-
-
-def test_alpha_cut_warns_of_a_large_group_that_is_no_cluster():
-    X = make_blobs(500, cluster_std=[1.0, 2.5, 0.5], random_state=170)[0]
-    with pytest.warns(ClusteringWarning, match=r"A connected group of \d+ rows"):
-        AlphaCutClustering(kernel="gaussian").fit(X)
-
-
-def test_alpha_cut_warns_of_cores_of_few_rows():
-    X, y = make_blobs(1000, n_features=10, centers=5.5 * np.eye(4, 10), random_state=0)
-    with pytest.warns(ClusteringWarning, match=r"Only \d+ of 1000 rows are above"):
-        model = AlphaCutClustering(kernel="gaussian").fit(X)
-    assert model.n_clusters_ == 4
-    filled = AlphaCutClustering(kernel="gaussian", assign="all").fit_predict(X)
-    assert adjusted_rand_score(y, filled) > 0.9
+        AlphaCutClustering(alpha=0.0, sigma=0.02).fit(rng.uniform(size=(200, 2)))
 
 
 def test_alpha_cut_warns_of_typicalities_without_a_valley(rng):

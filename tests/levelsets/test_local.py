@@ -16,7 +16,7 @@ from typicality.levelsets.local import (
     log_heights_at,
     squared_widths,
 )
-from typicality.levelsets.merging import ends_of, ways_to
+from typicality.levelsets.merging import ways_to
 from typicality.levelsets.sides import Sides
 
 SHARES = {True: 0.283, False: 0.4}  # of the local kernel, of the density
@@ -94,7 +94,7 @@ def test_scale_tree_is_that_of_kruskal_over_all_edges(rng, mutual, is_given):
     weight = weight / weight.sum()
     near = np.argsort(sqdist, axis=1)[:, : 2 * k + 1]
     squares = widths_by_hand(sqdist, k, share)
-    how = share, squares, weight, tree.heights, tree.kernel.dimension, mutual
+    how = share, squares, weight, tree.heights, tree.dimension, mutual
     heights = np.array([edge_by_hand(a, b, near, sqdist, k, *how) for a, b in tree.sample.edges])
     group, saddles = np.arange(len(X)), []
     for e in np.argsort(-heights, kind="stable"):
@@ -131,7 +131,7 @@ def test_local_landscape_has_the_heights_of_its_tree_at_training_rows(rng):
     tree = local_tree(X, weight, 29)  # two k and itself are all rows but one
     land = LocalLandscape.of(NearestRows(X), tree, gamma=1.0)
     assert_allclose(land.heights(X), np.exp(tree.heights), rtol=1e-10)
-    kernel = LocalGaussian(X, 29, tree.kernel.dimension)
+    kernel = LocalGaussian(X, 29, tree.dimension)
     new = rng.normal(1, 1, (20, 2))
     K = kernel(new, X)
     farthest = cdist(new, X).argmax(axis=1)
@@ -183,7 +183,6 @@ every_seed = pytest.mark.parametrize("seed", range(10))
 
 
 @every_seed
-@pytest.mark.usefixtures("either_way")
 def test_ways_to_finds_the_best_of_all_paths(seed):
     """The best way by Floyd and Warshall."""
     pairs, saddles, heights = random_tree(seed)
@@ -195,12 +194,11 @@ def test_ways_to_finds_the_best_of_all_paths(seed):
     for target in (0, 17, int(heights.argmax())):
         found, own = np.empty(40), np.arange(40)
         found[target] = heights[target]
-        ways_to(*ends_of(pairs), saddles, target, found, own.copy(), own.copy(), 0 * own - 1)
+        ways_to(pairs, saddles, target, found, own.copy(), own.copy(), 0 * own - 1)
         assert_array_equal(found, way[target])
 
 
 @every_seed
-@pytest.mark.usefixtures("either_way")
 def test_sides_describe_both_sides_of_each_edge(seed):
     pairs, _, heights = random_tree(seed)
     counts = np.random.default_rng(seed).integers(1, 9, 40).astype(float)
@@ -255,7 +253,6 @@ def filled_by_hand(pairs, labels):
 
 
 @every_seed
-@pytest.mark.usefixtures("either_way")
 def test_fill_along_takes_the_label_of_the_row_by_which_a_row_joins(seed):
     pairs, _, _ = random_tree(seed)
     rng = np.random.default_rng(seed)

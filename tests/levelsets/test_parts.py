@@ -9,7 +9,7 @@ from scipy.stats import gaussian_kde
 
 from instances import DISTANCE_KINDS
 from typicality import AlphaCutClustering
-from typicality.geometry.rows import NearestRows, RememberedNearest
+from typicality.geometry.rows import NearestRows
 from typicality.kernels import Gaussian, Laplacian
 from typicality.levelsets import Landscape, deepest_valley
 from typicality.levelsets.graphs import all_pairs, neighbour_pairs
@@ -144,10 +144,6 @@ def test_nearest_rows_are_the_nearest_of_all_distances(rng, d, norm):
     assert_array_equal(search.of(X, 7), expected)
     assert search.of(X, 1000).shape == (80, 80)
     assert_array_equal(search.among(7), expected)
-    remembered = RememberedNearest(X, norm)
-    assert_array_equal(remembered.among(7), expected)
-    assert_array_equal(remembered.among(3), expected[:, :3])
-    assert remembered.among(1000).shape == (80, 80)
 
 
 def test_neighbour_pairs_connect_all_rows_and_come_once(rng):

@@ -136,7 +136,7 @@ def test_evidence_is_the_contrast_of_mean_heights(dimension, sheet):
         own = [group == group[end] for end in (one, other)]
         size = min(np.count_nonzero(side) for side in own)
         contrast = min(tree.heights[side].mean() for side in own) - saddle
-        as_sheet = np.sqrt(tree.kernel.dimension) / 2.7 * (min(size / 200, 0.15) / 0.15) ** 0.25
+        as_sheet = np.sqrt(tree.dimension) / 2.7 * (min(size / 200, 0.15) / 0.15) ** 0.25
         as_curve = np.sqrt(dimension) / (4.5 * 0.2**0.08)
         evidence = np.sqrt(11) * contrast * as_sheet**sheet * as_curve ** (1 - sheet)
         found += [evidence] * int(size >= 5)
@@ -231,7 +231,7 @@ def test_choice_takes_a_sample_when_rows_are_many(monkeypatch):
     X, y = make_blobs(600, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
     choice = choose(X)
     rows = choice.partition.tree.sample.rows
-    assert len(rows) == min(600, 11 * 300 // choice.partition.tree.kernel.n_neighbors)
+    assert len(rows) == min(600, 11 * 300 // choice.partition.tree.n_neighbors)
     assert_array_equal(rows, np.unique(rows))
     assert adjusted_rand_score(y[rows], choice.partition.labels) == 1.0
 
@@ -242,8 +242,8 @@ def test_log_density_is_that_of_the_radius_of_ten_rows(rng):
     labels = np.repeat([0, 1], [40, 5])
     distances = np.sort(cdist(X, X), axis=1)
     radii = tree.sample.distances[:, -1]
-    assert_allclose(log_density(tree, radii), -tree.kernel.dimension * np.log(distances[:, 10]))
+    assert_allclose(log_density(tree, radii), -tree.dimension * np.log(distances[:, 10]))
     within = np.concatenate([distances[:40, 10], distances[40:, 4]])
     counted = np.repeat([0.0, np.log(0.4)], [40, 5])
-    expected = counted - tree.kernel.dimension * np.log(within)
+    expected = counted - tree.dimension * np.log(within)
     assert_allclose(log_density_within(tree, labels), expected)

@@ -10,6 +10,8 @@ from reference import alpha_cut as reference
 from typicality import AlphaCutClustering
 from typicality.kernels import Laplacian
 
+pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+
 every_scene = pytest.mark.parametrize("name", SCENES)
 
 

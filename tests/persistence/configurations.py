@@ -42,7 +42,7 @@ from typicality.kernels import (
     Polynomial,
 )
 from typicality.operators.base import LazyExpansion
-from typicality.preprocessing import ColumnScaler, MixedColumns
+from typicality.preprocessing import ColumnScaler, MixedColumns, SphereEmbedding
 
 RNG = np.random.default_rng(7)
 ROWS = np.vstack([RNG.normal(3.0, 0.5, (30, 2)), RNG.normal(6.0, 0.5, (20, 2)), [[9.0, 1.0]]])
@@ -121,17 +121,16 @@ CONFIGURATIONS = {
             AdaptivePCM(),
         )
     },
-    **{
-        f"metric-{metric}": (AlphaCutClustering(metric=metric), rows, new, {})
-        for metric, rows, new in (
-            ("cosine", ROWS, NEW),
-            ("haversine", ROWS / 10, NEW / 10),
-            ("precomputed", np.sqrt(SQDIST), np.sqrt(SQDIST)[:7] + 0.1),
-        )
-    },
-    "local-at-a-level": (AlphaCutClustering(kernel="local", rejection_rate=0.2), ROWS, NEW, {}),
-    "local-precomputed": (
-        AlphaCutClustering(kernel="local", metric="precomputed", alpha=0.3, assign="all"),
+    "distances": (
+        AlphaCutClustering(kernel="dissimilarities"),
+        np.sqrt(SQDIST),
+        np.sqrt(SQDIST)[:7] + 0.1,
+        {},
+    ),
+    "sphere": (make_pipeline(SphereEmbedding(), AlphaCutClustering()), ROWS, NEW, {}),
+    "local-at-a-level": (AlphaCutClustering(kernel="local", alpha=0.3), ROWS, NEW, {}),
+    "distances-at-a-level": (
+        AlphaCutClustering(kernel="dissimilarities", alpha=0.3, assign="all"),
         np.sqrt(SQDIST),
         None,
         {"sample_weight": WEIGHT},

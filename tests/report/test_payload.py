@@ -211,7 +211,6 @@ def test_notes_and_warnings_of_the_caller_take_their_place(cutter, rows):
     [
         ({}, "Automatic: each cluster at a level of its own"),
         ({"alpha": 0.3679}, "Cut at 0.368"),
-        ({"rejection_rate": 0.1}, ": 10 % of the rows are below this level"),
         ({"alpha": "valley"}, "the valley between"),
         ({"assign": "all"}, "; other rows go to the nearest cluster"),
     ],

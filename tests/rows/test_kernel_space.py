@@ -315,7 +315,6 @@ def test_models_compress_to_what_they_are(flat):
     [
         AlphaCutClustering(),
         AlphaCutClustering(kernel="gaussian", alpha=0.1),
-        AlphaCutClustering(metric="cosine"),
     ],
     ids=repr,
 )
@@ -413,7 +412,7 @@ def test_kernels_of_all_rows_are_refused(flat, kernel):
         (OneClusterPCM(algorithm="dense"), "algorithm='dense' compares all pairs"),
         (OneClusterPCM(algorithm="nufft", kernel="laplacian"), "Laplacian, not Gaussian"),
         (OneClusterPCM(sigma=1e-7), "landmarks: the kernel is not smooth enough"),
-        (AlphaCutClustering(metric="precomputed"), "needs all distances in memory"),
+        (AlphaCutClustering(kernel="dissimilarities"), "needs all distances in memory"),
         (AdaptivePCM(5, kernel="gaussian"), "needs all rows in memory"),
         (AutoClustering(), "AutoClustering compares methods on all rows"),
     ],

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._density import begin_density, solve_one_cluster, warn_about_density
@@ -24,7 +23,6 @@ from typicality.exceptions import ClusteringWarning, warn
 from typicality.geometry.base import Tally
 from typicality.geometry.block_space import BlockSpace
 from typicality.kernels import BANDWIDTH_KERNELS, Gaussian, Mixed, Stationary
-from typicality.levelsets.graphs import components
 from typicality.levelsets.landscape import Landscape, typicality_at
 from typicality.levelsets.tree import AlphaTree, Cut
 from typicality.operators import KernelColumns
@@ -35,10 +33,8 @@ _MEDOID_ROWS = 2000  # of a cluster, whose distances are computed
 _MANY_MODES = 2**17  # the tree asks for heights often: more of them than rows take long
 _SHARE_OF_A_ROW = 0.01  # of the height of a row that stands alone: how far heights may be off
 _SHALLOW_VALLEY = 0.02  # of the highest density of typicalities
-_LARGE_GROUP = 0.1  # of all rows
-_ABOVE_ONE = 1.01  # more than rounding
+_SMALL_SHARE = 0.25  # of all rows
 _NEARLY, _BARELY = 0.8, 1.1  # evidence near the bar
-_EVEN_WEIGHTS = 0.5  # of the rows, in effective number
 
 
 # ---- parameters ----------------------------------------------------------------------------------
@@ -46,30 +42,13 @@ _EVEN_WEIGHTS = 0.5  # of the rows, in effective number
 
 def check_cut_parameters(estimator: Any) -> None:
     """Parameters of an alpha-cut that must fit together."""
-    if estimator.rejection_rate is not None and estimator.alpha != "auto":
-        raise ValueError(
-            f"alpha={estimator.alpha!r} and rejection_rate={estimator.rejection_rate!r} both set "
-            "the level of the cut. Give only one of them."
-        )
     kernel, is_local = estimator.kernel, estimator._is_local
     if not is_local:
         _check_kernel_of_distance("gaussian" if is_word(kernel, "auto") else kernel)
-    if not is_local and estimator.metric == "precomputed":
+    if estimator.at_least > 1 and not is_word(estimator.alpha, "auto"):
         raise ValueError(
-            "metric='precomputed' works with the automatic choice of scale only. Leave kernel, "
-            "sigma, weights and labelling at their defaults; use kernel='local' to give alpha."
-        )
-    if isinstance(kernel, Mixed) and estimator.metric != "euclidean":
-        raise ValueError(
-            f"kernels.Mixed has distances of its own and takes no metric={estimator.metric!r}. Use "
-            "metric='euclidean'."
-        )
-    is_chosen = is_word(estimator.alpha, "auto") and estimator.rejection_rate is None
-    if estimator.at_least > 1 and not (is_local and is_chosen):
-        raise ValueError(
-            f"at_least={estimator.at_least} works only with the automatic choice of "
-            "clusters. Leave kernel, sigma, alpha, rejection_rate, weights and labelling "
-            "at their defaults."
+            f"at_least={estimator.at_least} works only with the automatic choice of clusters, and "
+            f"alpha={estimator.alpha!r} sets a level. Use alpha='auto'."
         )
     if is_local and estimator.labelling == "complete":
         raise ValueError("labelling='complete' needs a kernel of one width. Use kernel='gaussian'.")
@@ -106,12 +85,7 @@ def _check_kernel_of_distance(kernel: Any) -> None:
 
 def plain_cut(estimator: Any, tree: AlphaTree) -> Cut:
     """One level for all clusters."""
-    rate = estimator.rejection_rate
-    if rate is not None:
-        quantile = weighted_quantile(tree.node_alpha, rate, tree.weight)
-        alpha = max(0.0, np.nextafter(quantile, -np.inf))  # rows that tie with it stay
-    else:
-        alpha = tree.valley.place if estimator.alpha == "valley" else float(estimator.alpha)
+    alpha = tree.valley.place if estimator.alpha == "valley" else float(estimator.alpha)
     return tree.cut_at(alpha, min_cluster_size=estimator.min_cluster_size)
 
 
@@ -147,16 +121,16 @@ def learn_cut_of_sample(estimator: Any, rows: Rows, callbacks: FitCallbacks) -> 
     the heights are sums over all of them where a Fourier series gives these: for a Gaussian kernel
     of one width and up to three features. Elsewhere they are sums over the sample.
     """
-    if estimator.metric == "precomputed":
+    if estimator._takes_distances:
         raise ValueError(
-            "metric='precomputed' needs all distances in memory. Pass rows of features, or the "
+            "kernel='dissimilarities' needs all distances in memory. Pass rows of features, or the "
             "distances among a sample of the rows."
         )
     few = rows.sample()
     opened = _open_all_rows(estimator, rows, few) if len(few.rows) < few.n_distinct else None
     # Each row of the sample stands for several.
     of_a_row = 1.0 if opened is None else rows.total_weight / few.weight.sum()
-    fit = None if opened is None else partial(_fit_all_rows, estimator, opened, of_a_row)
+    fit = None if opened is None else partial(_fit_all_rows, estimator, opened)
     estimator._learn(few.rows, (of_a_row * few.weight).astype(rows.dtype), callbacks, fit)
     estimator.medoid_indices_ = few.index[estimator.medoid_indices_]
     del estimator.weights_, estimator.memberships_
@@ -178,7 +152,7 @@ def _open_all_rows(estimator: Any, rows: Rows, few: DistinctRows) -> OpenSpace |
     """The space of all rows, if a Fourier series knows heights to a hundredth of a row."""
     kernel = "gaussian" if is_word(estimator.kernel, "auto") else estimator.kernel
     is_gaussian = isinstance(kernel, Gaussian) or kernel in ("gaussian", "rbf")
-    if estimator._is_local or estimator.metric != "euclidean" or not is_gaussian:
+    if estimator._is_local or not is_gaussian:
         return None
     sums = SumOptions.of(estimator)
     if sums.algorithm not in ("auto", "nufft") or sums.rtol == 0:
@@ -195,14 +169,13 @@ def _open_all_rows(estimator: Any, rows: Rows, few: DistinctRows) -> OpenSpace |
 def _fit_all_rows(
     estimator: Any,
     opened: OpenSpace,
-    of_a_row: float,
     nodes: DistinctRows,
     rows: Floats,
     callbacks: FitCallbacks,
-) -> Callable[[Any], None]:
+) -> Callable[[], None]:
     """The density of all rows by passes over them, and the tree of the nodes on it.
 
-    Returns a function of the weights that warns of what is suspicious.
+    Returns a function that warns of what is suspicious.
     """
     space: Any = opened.space
     if space.total_variance > 0:
@@ -222,16 +195,11 @@ def _fit_all_rows(
 
     begin_density(space, callbacks, attributes)
     result = solve_one_cluster(estimator, space, callbacks, weights=estimator.weights)
-    estimator._set(
-        **attributes(result.state),
-        **estimator._record(opened, result, callbacks, 1),
-        evidence_=None,
-        agreement_=None,
-    )
+    estimator._set(**attributes(result.state), **estimator._record(opened, result, callbacks, 1))
 
-    def warn(weight: Any) -> None:
+    def warn() -> None:
         warn_about_density(estimator, space, result, instead="")
-        warn_about_cut(estimator, weight, of_a_row=of_a_row)
+        warn_about_cut(estimator)
 
     return warn
 
@@ -239,40 +207,21 @@ def _fit_all_rows(
 # ---- warnings ------------------------------------------------------------------------------------
 
 
-def warn_about_cut(model: Any, sample_weight: Floats | None, *, of_a_row: float = 1.0) -> None:
-    """Warn about clusters of a fitted model that deserve a second look, by the kind of cut.
-
-    A row of a sample has the weight `of_a_row` by itself, because it stands for so many rows.
-    """
+def warn_about_cut(model: Any) -> None:
+    """Warn about clusters of a fitted model that deserve a second look, by the kind of cut."""
     tree, node_labels = model.tree_, model._cut.node_labels
-    if model.n_clusters_ == 0:
+    if is_word(model.alpha, "auto"):
+        _warn_about_choice(model)
+    elif model.n_clusters_ == 0:
         _warn_about_no_cluster(tree.node_alpha.max(), model.alpha_, model.min_cluster_size)
-    elif model.rejection_rate is not None:
-        _warn_about_small_pieces(node_labels, tree.weight)
-    elif model.alpha == "auto":
-        if model.n_clusters_ > 1:
-            given = None if sample_weight is None else sample_weight / of_a_row
-            _warn_about_copies(given, tree.weight / of_a_row)
-        _warn_about_group_left_out(node_labels, tree, model.min_cluster_size)
-        if model._assign == "core":
-            _warn_about_small_share(node_labels, tree.weight, below=0.5)
-            _warn_about_dense_rows_left_out(node_labels, tree)
     elif model.alpha == "valley":
-        if tree.valley.depth < _SHALLOW_VALLEY:
-            warn(
-                f"The density of the typicalities has no clear valley (the deepest is "
-                f"{tree.valley.depth:.1%} of its height), so alpha='valley' is unreliable. Use "
-                "alpha='auto', or give alpha or rejection_rate.",
-                ClusteringWarning,
-            )
-        else:
-            _warn_about_small_share(node_labels, tree.weight, below=0.25)
+        _warn_about_valley(node_labels, tree)
     else:
         _warn_about_low_level(model)
         _warn_about_small_pieces(node_labels, tree.weight)
 
 
-def warn_about_choice(model: Any) -> None:
+def _warn_about_choice(model: Any) -> None:
     """Warn if the evidence is near the bar, or if fewer clusters were found than asked for."""
     found, evidence = model.n_clusters_, model.evidence_
     if model.tree_.n_nodes == 1:
@@ -317,69 +266,20 @@ def _warn_about_small_pieces(node_labels: NDArray[np.int32], weight: Doubles) ->
     warn_about_fragments(tally, 1.0, remedy=remedy)
 
 
-def _warn_about_group_left_out(
-    node_labels: NDArray[np.int32], tree: AlphaTree, min_cluster_size: int
-) -> None:
-    total = tree.weight.sum()
-    edges = tree.pairs[tree.saddles > 1.0 / total]
-    group = components(tree.n_nodes, edges)
-    weight = np.bincount(group, weights=tree.weight)
-    weight[group[node_labels >= 0]] = 0.0
-    if weight.max() >= max(_LARGE_GROUP * total, min_cluster_size):
+def _warn_about_valley(node_labels: NDArray[np.int32], tree: AlphaTree) -> None:
+    inside, total = float(tree.weight[node_labels >= 0].sum()), float(tree.weight.sum())
+    if tree.valley.depth < _SHALLOW_VALLEY:
         warn(
-            f"A connected group of {weight.max():.0f} rows belongs to no cluster: chance "
-            "could explain the gaps between it and the other rows. Use a larger sigma, or "
-            "choose the level yourself (labels_at).",
+            f"The density of the typicalities has no clear valley (the deepest is "
+            f"{tree.valley.depth:.1%} of its height), so alpha='valley' is unreliable. Use "
+            "alpha='auto', or give alpha.",
             ClusteringWarning,
         )
-
-
-def _warn_about_small_share(
-    node_labels: NDArray[np.int32], weight: Doubles, *, below: float
-) -> None:
-    inside, total = float(weight[node_labels >= 0].sum()), float(weight.sum())
-    if inside < below * total:
+    elif inside < _SMALL_SHARE * total:
         warn(
             f"Only {inside:.0f} of {total:.0f} rows are above the levels of the clusters. "
             "Use assign='all' to assign the others to the nearest cluster, choose another "
             "level (labels_at), or use a larger sigma if clusters were cut into pieces.",
-            ClusteringWarning,
-        )
-
-
-def _warn_about_dense_rows_left_out(node_labels: NDArray[np.int32], tree: AlphaTree) -> None:
-    core = node_labels >= 0
-    peaks = np.zeros(int(node_labels.max()) + 1)
-    np.maximum.at(peaks, node_labels[core], tree.heights[core])
-    weight = tree.weight[~core & (tree.heights > peaks.min())].sum()
-    if weight >= _LARGE_GROUP * tree.weight.sum():
-        warn(
-            f"{weight:.0f} rows are unassigned although they are denser than cluster "
-            f"{peaks.argmin()}: they lie below the levels at which denser clusters "
-            "separate. They are not outliers. Use assign='all' or a larger sigma, or "
-            "choose the level yourself (labels_at).",
-            ClusteringWarning,
-        )
-
-
-def _warn_about_copies(sample_weight: Floats | None, weight: Doubles) -> None:
-    """Weights that are not numbers of copies make chance look significant."""
-    given = np.ones(1) if sample_weight is None else sample_weight[sample_weight > 0]
-    fractional = bool((given % 1).any())
-    worth = float(given.sum() ** 2 / (given**2).sum())
-    if (fractional and given.mean() > _ABOVE_ONE) or weight.min() >= 2:
-        warn(
-            "alpha='auto' treats a row of weight w as w independent observations: here a row "
-            f"counts {weight.mean():.3g} times on average, and at least {weight.min():.3g} times, "
-            "so random variation looks like clusters. If the weights express importance, divide "
-            "them by their mean. If the data repeat each row, remove the copies.",
-            ClusteringWarning,
-        )
-    elif fractional and worth < _EVEN_WEIGHTS * len(given):
-        warn(
-            f"The weights are very uneven: {len(given)} rows carry as much information as "
-            f"{worth:.0f} rows of equal weight, and alpha='auto' may mistake heavy rows for "
-            "clusters. Leave sample_weight out, or limit the largest weights.",
             ClusteringWarning,
         )
 
@@ -389,7 +289,6 @@ def _warn_about_low_level(model: Any) -> None:
     if 0 < alpha < lowest:
         warn(
             f"alpha={alpha:.4g} is below {lowest:.4g}, the typicality of a point far from "
-            "all rows: all rows are one cluster. Use a larger alpha, rejection_rate, or "
-            "alpha='auto'.",
+            "all rows: all rows are one cluster. Use a larger alpha, or alpha='auto'.",
             ClusteringWarning,
         )

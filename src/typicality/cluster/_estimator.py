@@ -346,7 +346,7 @@ class KernelEstimator(CallbackSupportMixin, TransformerMixin, Estimator):
             The rows. float32 stays float32. Only `FuzzyCMeans`, `EntropyCMeans`,
             `PossibilisticCMeans` and `OneClusterPCM` accept sparse matrices. With
             ``kernel="precomputed"``, the square matrix of kernel values; with
-            ``kernel="dissimilarities"`` or ``metric="precomputed"``, the square matrix of
+            ``kernel="dissimilarities"``, the square matrix of
             distances.
         y : ignored
             Present for consistency.

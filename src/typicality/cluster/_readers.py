@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,49 +173,6 @@ class Dissimilarities:
     def read(self, rows: Floats) -> Floats:
         check_dissimilarities(rows)
         return rows.astype(self.dtype, copy=False) ** 2
-
-
-@dataclass(frozen=True, eq=False)
-class Sphere:
-    """Rows are directions, or places on the globe: points of the unit sphere.
-
-    The distance of two points through the sphere grows with the angle between them.
-
-    Parameters
-    ----------
-    metric : {"cosine", "haversine"}
-        "cosine": the direction of a row. "haversine": latitude and longitude in radians, as in
-        :func:`sklearn.metrics.pairwise.haversine_distances`.
-    """
-
-    metric: Annotated[str, Literal["cosine", "haversine"]]
-
-    def read(self, rows: Floats) -> Floats:
-        if self.metric == "cosine":
-            if not rows.any(axis=1).all():
-                row = int(np.flatnonzero(~rows.any(axis=1))[0])
-                raise ValueError(
-                    f"Row {row} of X is all zeros and has no direction, which metric='cosine' "
-                    "needs. Drop such rows, or use metric='euclidean'."
-                )
-            longest = np.abs(rows).max(axis=1, keepdims=True)  # no square overflows
-            scaled = rows / longest
-            return np.asarray(scaled / np.linalg.norm(scaled, axis=1, keepdims=True))
-        if rows.shape[1] != 2:
-            raise ValueError(
-                f"metric='haversine' needs two columns, latitude and longitude, but X has "
-                f"{rows.shape[1]}."
-            )
-        if np.abs(rows[:, 0]).max() > np.pi / 2 or np.abs(rows[:, 1]).max() > 2 * np.pi:
-            raise ValueError(
-                "metric='haversine' needs latitude and longitude in radians, and X has larger "
-                "values. Convert degrees with numpy.radians(X); latitude is the first column."
-            )
-        latitude, longitude = rows.T
-        across = np.cos(latitude)
-        return np.column_stack(
-            [across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)]
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,12 +22,11 @@ from typicality.cluster._cut import (
     learn_cut_of_sample,
     medoids_of,
     plain_cut,
-    warn_about_choice,
     warn_about_cut,
 )
 from typicality.cluster._density import begin_density, solve_one_cluster, warn_about_density
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
-from typicality.cluster._readers import Dissimilarities, Sphere, check_dissimilarities
+from typicality.cluster._readers import Dissimilarities, check_dissimilarities
 from typicality.cluster._spaces import ALL_KERNELS, SumOptions, open_space
 from typicality.cluster._warnings import (
     warn_about_features,
@@ -35,13 +34,18 @@ from typicality.cluster._warnings import (
     warn_about_units,
     warn_about_unused_sigma,
 )
-from typicality.geometry.rows import GivenDistances, NearestRows, RememberedNearest
+from typicality.geometry.rows import GivenDistances, NearestRows
 from typicality.kernels import Kernel, LocalGaussian, Mixed
 from typicality.levelsets.landscape import Landscape
 from typicality.levelsets.local import LocalLandscape
 from typicality.levelsets.regions import Regions
-from typicality.levelsets.scales import choose_clusters, cut_at_choice, expected_seconds
-from typicality.levelsets.selection import select_clusters
+from typicality.levelsets.scales import (
+    Choice,
+    choose_clusters,
+    choose_on_one_tree,
+    cut_at_choice,
+    expected_seconds,
+)
 from typicality.levelsets.spanning import spanning_tree
 from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
 from typicality.plan import Plan
@@ -82,8 +86,8 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         "local" has a width that follows the density. The other kernels have one width, `sigma`:
         "gaussian" (or "rbf"), "laplacian", "cauchy", an object of such a kernel, or
         :class:`typicality.kernels.Mixed` for numbers and categories. "auto" is "gaussian" if
-        `sigma`, `alpha`, `rejection_rate` or `labelling` is set or ``weights="typicality"``, else
-        "local".
+        `sigma`, `alpha` or `labelling` is set or ``weights="typicality"``, else "local".
+        "dissimilarities" is "local" for a matrix of distances instead of rows.
     sigma : float or str, default="auto"
         The width of a kernel of one width, or a rule that computes it
         (:mod:`typicality.bandwidth`). "auto" is 0.7 times the median distance to the tenth
@@ -97,14 +101,10 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         The level of the cut, a typicality. The typicality of empty space is above zero, so very
         small levels remove nothing. "valley" chooses a level that separates dense regions from the
         noise around them: the most persistent valley in the density of the typicalities. "auto"
-        selects clusters from the whole tree, each with its own level.
-    rejection_rate : float in [0, 1), optional
-        The fraction of training rows below the cut. Use it instead of `alpha`.
+        selects clusters from the trees of all scales, or from the tree of one width, each with its
+        own level.
     at_least : int, default=1
         The smallest number of clusters of the automatic choice. Use 2 to force a split.
-    metric : {"euclidean", "cosine", "haversine", "precomputed"}, default="euclidean"
-        The distance of rows. "cosine" compares their directions. "haversine" takes latitude and
-        longitude in radians. "precomputed" takes a matrix of distances.
     labelling : {"neighbours", "complete"}, default="neighbours"
         The pairs of rows between which the density is evaluated, with a kernel of one width.
         "neighbours": pairs of neighbours, in steps of half a bandwidth. "complete": all pairs, at
@@ -118,7 +118,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         Which rows get a label. "core": rows above the level of their cluster. "all": every row.
         "typical": rows that are dense enough compared with their cluster (see docs/theory), so that
         background noise has the label -1. "auto" is "typical" for the automatic choice, and "core"
-        for a given level or width.
+        for a given level.
     criterion : {"weights", "memberships"}, default="weights"
         The quantity that is compared with `tol`: the sum of the absolute changes of the weights, or
         of the typicalities. The papers use "memberships", with ``tol=0.01``.
@@ -142,10 +142,11 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         The number of clusters.
     evidence_ : float or None
         The depth of the clearest valley between two groups, relative to the depth that chance
-        produces in one cluster. From 1 on, there is more than one. None with a kernel of one width.
+        produces in one cluster. From 1 on, there is more than one. None with a kernel of one width
+        and a given level.
     agreement_ : float or None
-        The mean adjusted Rand index of the chosen clusters with those of all scales. It is 1 if no
-        scale has more than one cluster, and None with a kernel of one width.
+        The mean adjusted Rand index of the chosen clusters with those of all scales, or of all
+        levels of one tree. It is 1 if there is one cluster, and None where `evidence_` is None.
     memberships_ : array of shape (n_samples, n_clusters)
         The membership of each row in each cluster, see `predict_memberships`.
     medoid_indices_ : array of shape (n_clusters,)
@@ -222,9 +223,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         "gamma": [Interval(Real, 0, np.inf, closed="neither")],
         "weights": [StrOptions({"auto", "typicality", "uniform"})],
         "alpha": [StrOptions({"auto", "valley"}), Interval(Real, 0, 1, closed="left")],
-        "rejection_rate": [None, Interval(Real, 0, 1, closed="left")],
         "at_least": [Interval(Integral, 1, None, closed="left")],
-        "metric": [StrOptions({"euclidean", "cosine", "haversine", "precomputed"})],
         "labelling": [StrOptions({"neighbours", "complete"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
@@ -240,9 +239,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         gamma: float = 1.0,
         weights: str = "auto",
         alpha: float | str = "auto",
-        rejection_rate: float | None = None,
         at_least: int = 1,
-        metric: str = "euclidean",
         labelling: str = "neighbours",
         n_neighbors: int = 30,
         min_cluster_size: int = 1,
@@ -258,9 +255,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         self.gamma = gamma
         self.weights = weights
         self.alpha = alpha
-        self.rejection_rate = rejection_rate
         self.at_least = at_least
-        self.metric = metric
         self.labelling = labelling
         self.n_neighbors = n_neighbors
         self.min_cluster_size = min_cluster_size
@@ -376,11 +371,6 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         home = self._home
         return labels if home is None else tensor_of(labels, home)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        return tags
-
     # ---- steps of a fit --------------------------------------------------------------------------
 
     def _learn(
@@ -392,56 +382,53 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
             return
         rows = array_of(rows)  # trees are grown on the CPU
         copies = None if weight is None else weight.astype(np.float64) / unit_of_weight(weight)
-        reader = self._metric_reader(rows)
-        points = rows if reader is None else reader.read(rows)
+        points, given = rows, self._takes_distances
+        if given:
+            check_dissimilarities(rows, square=True)
+            points = rows**2
         # Equal rows are one node: then weights and copies are the same thing, to the last bit.
         nodes = DistinctRows.of(points, copies, at_most=len(points))
         fit = fit or (self._fit_local if self._is_local else self._fit_one_width)
         warn = fit(nodes, points, callbacks)
-        if reader is not None:
-            self._reader = reader
         regions = self._regions
         self.eta_ = regions.landscape.eta
         self.weights_ = regions.weights_of_rows(copies)
         self.typicality_ = regions.typicality.astype(rows.dtype)
         self.labels_ = regions.training_labels(self._cut, assign=self._assign)
         self.memberships_ = regions.memberships(self._cut).astype(rows.dtype)
-        given = self.metric == "precomputed"
         self.medoid_indices_ = medoids_of(nodes, self.labels_, self.n_clusters_, given=given)
         self.medoids_ = rows[self.medoid_indices_]
-        warn(weight)
+        warn()
 
     @property
     def _is_local(self) -> bool:
         """Whether the kernel is the local one: by name, or because everything is automatic."""
         automatic = all(is_word(each, "auto") for each in (self.kernel, self.sigma, self.alpha))
-        automatic &= self.rejection_rate is None and self.labelling == "neighbours"
-        return is_word(self.kernel, "local") or (automatic and self.weights != "typicality")
+        automatic &= self.labelling == "neighbours" and self.weights != "typicality"
+        return automatic or is_word(self.kernel, "local") or self._takes_distances
 
-    def _metric_reader(self, rows: Floats) -> Any:
-        """How rows become points or distances; None for coordinates as they are."""
-        if self.metric == "precomputed":
-            check_dissimilarities(rows, square=True)
-            return Dissimilarities(rows.dtype)
-        return None if self.metric == "euclidean" else Sphere(self.metric)
+    @property
+    def _takes_distances(self) -> bool:
+        """Whether rows are distances to the training rows."""
+        return is_word(self.kernel, "dissimilarities")
 
     def _local_reader(self, nodes: DistinctRows) -> Any:
-        """What reads new rows; None for given distances. Warns about suspicious features."""
-        if self.metric == "precomputed":
-            return None
+        """What reads new rows. Warns about suspicious features."""
+        if self._takes_distances:
+            return Dissimilarities(nodes.rows.dtype)
         opened = open_space("linear", "auto", nodes.rows, nodes.weight)
-        if self.metric == "euclidean" and len(nodes.rows) > 1:
+        if len(nodes.rows) > 1:
             warn_about_features(opened, self)
         return opened.reader
 
     def _fit_local(
         self, nodes: DistinctRows, rows: Floats, callbacks: FitCallbacks
-    ) -> Callable[[Any], None]:
+    ) -> Callable[[], None]:
         """Choose scale and clusters; the kernel is as wide as rows are sparse.
 
-        Returns a function of the weights that warns of what is suspicious.
+        Returns a function that warns of what is suspicious.
         """
-        reader, given = self._local_reader(nodes), self.metric == "precomputed"
+        reader, given = self._local_reader(nodes), self._takes_distances
         trees, others = expected_seconds(len(nodes.rows), 1 if given else nodes.rows.shape[1])
         expected = Plan("local", 0, "trees of many scales", other_seconds=trees + others)
         callbacks.begin(0, lambda state: {}, expected)
@@ -450,13 +437,12 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         def search_among(some: Places) -> Any:
             return GivenDistances(nodes.index[some]) if given else NearestRows(nodes.rows[some])
 
-        order = np.argsort(content_hash(nodes.rows), kind="stable")
         with part(0.0, trees_share):
             choice = choose_clusters(
                 nodes.rows,
                 search_among,
                 nodes.weight,
-                order,
+                _arbitrary_order(nodes),
                 at_least=self.at_least,
                 min_cluster_size=self.min_cluster_size,
             )
@@ -469,42 +455,34 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         edges = SpanningTree(tree.pairs, np.exp(tree.saddles))
         with part(trees_share, 1.0):
             regions = Regions.of(landscape, np.exp(tree.heights), edges, sample, rows)
-        automatic = self.alpha == "auto" and self.rejection_rate is None
-        if automatic:
-            cut = cut_at_choice(choice.partition, landscape, regions.tree.weight)
-        else:
-            cut = plain_cut(self, regions.tree)
-        scale = tree.kernel
-        local = LocalGaussian(sample.rows, scale.n_neighbors, scale.dimension)
+        automatic = is_word(self.alpha, "auto")
+        levels = regions.tree
+        cut = cut_at_choice(choice.partition, levels) if automatic else plain_cut(self, levels)
+        local = LocalGaussian(sample.rows, landscape.n_neighbors, tree.dimension)
         self._set(
-            **self._cut_attributes(reader, regions, cut),
-            evidence_=choice.evidence,
-            agreement_=choice.agreement,
+            **self._cut_attributes(reader, regions, cut, choice),
             kernel_="local" if given else local,
-            sigma_=float(np.sqrt(np.median(scale.squares))),
+            sigma_=float(np.sqrt(np.median(tree.squares))),
             n_iter_=1,
             status_=Status.CONVERGED,
             objective_path_=-landscape.eta * np.array([regions.tree.node_alpha @ sample.weight]),
             plan_=replace(tree.plan(len(nodes.rows)), other_seconds=expected.other_seconds),
         )
 
-        def warn(weight: Any) -> None:
-            if self.metric == "euclidean":
+        def warn() -> None:
+            if not given:
                 warn_about_units(nodes.rows, self)
             warn_about_unused_sigma(self.sigma, self.kernel)
-            if automatic:
-                warn_about_choice(self)
-            else:
-                warn_about_cut(self, weight)
+            warn_about_cut(self)
 
         return warn
 
     def _fit_one_width(
         self, nodes: DistinctRows, rows: Floats, callbacks: FitCallbacks
-    ) -> Callable[[Any], None]:
-        """One-cluster PCM with a kernel of one width, cut as the user says.
+    ) -> Callable[[], None]:
+        """One-cluster PCM with a kernel of one width, and a cut of its tree.
 
-        Returns a function of the weights that warns of what is suspicious.
+        Returns a function that warns of what is suspicious.
         """
         named = isinstance(self.kernel, str)
         has_rule = named or (isinstance(self.kernel, Mixed) and self.kernel.sigma is None)
@@ -531,18 +509,13 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         begin_density(space, callbacks, attributes)
         weights = "typicality" if self.weights == "auto" else self.weights
         result = solve_one_cluster(self, space, callbacks, weights=weights)
-        self._set(
-            **attributes(result.state),
-            **self._record(opened, result, callbacks, 1),
-            evidence_=None,
-            agreement_=None,
-        )
+        self._set(**attributes(result.state), **self._record(opened, result, callbacks, 1))
 
-        def warn(weight: Any) -> None:
+        def warn() -> None:
             warn_about_density(self, space, result, instead="")
             uniform = space.mean.weights[:, 0]
             warn_about_lonely_row(self._regions.landscape.weights, uniform, self.tree_.row_of)
-            warn_about_cut(self, weight)
+            warn_about_cut(self)
 
         return warn
 
@@ -550,18 +523,24 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         self, reader: Any, landscape: Landscape, nodes: DistinctRows, rows: Floats
     ) -> dict[str, Any]:
         """All that prediction needs."""
-        search = RememberedNearest(landscape.rows, landscape.nearest.norm)
         heights = landscape.heights(nodes.rows)
-        edges = spanning_tree(landscape, heights, search)
+        edges = spanning_tree(landscape, heights)
         regions = Regions.of(landscape, heights, edges, nodes, rows)
-        if self.alpha == "auto" and self.rejection_rate is None:
-            size = self.min_cluster_size
-            cut = select_clusters(landscape, regions.tree, min_cluster_size=size, search=search)
-        else:
-            cut = plain_cut(self, regions.tree)
-        return self._cut_attributes(reader, regions, cut)
+        if not is_word(self.alpha, "auto"):
+            return self._cut_attributes(reader, regions, plain_cut(self, regions.tree))
+        choice = choose_on_one_tree(
+            landscape,
+            regions.tree,
+            _arbitrary_order(nodes),
+            at_least=self.at_least,
+            min_cluster_size=self.min_cluster_size,
+        )
+        cut = cut_at_choice(choice.partition, regions.tree)
+        return self._cut_attributes(reader, regions, cut, choice)
 
-    def _cut_attributes(self, reader: Any, regions: Regions, cut: Cut) -> dict[str, Any]:
+    def _cut_attributes(
+        self, reader: Any, regions: Regions, cut: Cut, choice: Choice | None = None
+    ) -> dict[str, Any]:
         automatic = "core" if cut.filled is None else "typical"
         return {
             "_reader": reader,
@@ -572,4 +551,11 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
             "tree_": regions.tree,
             "alpha_": cut.alpha,
             "n_clusters_": cut.n_clusters,
+            "evidence_": None if choice is None else choice.evidence,
+            "agreement_": None if choice is None else choice.agreement,
         }
+
+
+def _arbitrary_order(nodes: DistinctRows) -> Places:
+    """The rows in an order that does not depend on how they are sorted."""
+    return np.argsort(content_hash(nodes.rows), kind="stable")

@@ -82,17 +82,6 @@ def cached(**options):
     return compiled
 
 
-def compile_with_helpers(function):
-    """Compile a plain function together with the plain functions of its module that it calls."""
-    names = function.__globals__
-    helpers = {
-        name: compile_with_helpers(names[name])
-        for name in function.__code__.co_names
-        if isinstance(names.get(name), FunctionType)
-    }
-    return cached()(FunctionType(function.__code__, {**names, **helpers}))
-
-
 class Loop:
     """A loop that is compiled for each type of its first argument, a compiled form.
 

@@ -15,7 +15,6 @@ from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality._sparse import is_sparse, sparse_distances, sparse_medians, sqdist_to_points
 from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Index, Places
-from typicality.compiled.small import is_small
 from typicality.rows import Block, DistinctRows, Rows, row_blocks
 
 _EXTREME = 5.0  # times the distance between the quartiles
@@ -26,7 +25,6 @@ _COMPANY = 2**12  # rows that can keep far rows company
 _MANY_DIMENSIONS = 8  # where a k-d tree looks at most rows anyway
 _POINTS_AT_A_TIME = 2**15
 _POINTS_OF_A_TASK = 2**6
-_DIFFERENCE_SECONDS = 4e-8  # by arrays: of a coordinate
 
 
 def typical_range(rows: Rows) -> tuple[Doubles, Doubles]:
@@ -200,8 +198,7 @@ def neighbours_of(search: "NearestRows | GivenDistances", asking: Floats, k: int
     for start in range(0, len(asking), _POINTS_AT_A_TIME):
         block = slice(start, start + _POINTS_AT_A_TIME)
         index[block] = search.of(asking[block], k)
-    small = is_small(_DIFFERENCE_SECONDS * index.size * asking.shape[1])
-    if isinstance(search, NearestRows) and not small:  # in threads, to the last bit as below
+    if isinstance(search, NearestRows):
         from typicality.compiled.distances import measure_in_order  # numba takes a second to load
 
         rows, asking = (
@@ -215,10 +212,7 @@ def neighbours_of(search: "NearestRows | GivenDistances", asking: Floats, k: int
         return Neighbours(index, sqdist)
     for start in range(0, len(asking), _POINTS_AT_A_TIME):
         block = slice(start, start + _POINTS_AT_A_TIME)
-        squares = search.sqdist(asking[block], index[block])
-        order = np.argsort(squares, axis=1, kind="stable")  # a search may round
-        index[block] = np.take_along_axis(index[block], order, axis=1)
-        sqdist[block] = np.take_along_axis(squares, order, axis=1)
+        sqdist[block] = search.sqdist(asking[block], index[block])
     return Neighbours(index, sqdist)
 
 
@@ -297,23 +291,6 @@ class NearestRows:
             return np.zeros(())
         # Distances come from scalar products, which lose digits far from zero.
         return np.asarray(np.median(self.rows, axis=0))
-
-
-class RememberedNearest(NearestRows):
-    """A search that remembers the nearest of its own rows: the longest list anyone asked for.
-
-    It is meant for the time of a fit: the list is many times as large as the rows.
-    """
-
-    def among(self, k: int) -> Places:
-        k = min(k, len(self.rows))
-        if self._longest[0].shape[1] < k:
-            self._longest[0] = super().among(k)
-        return self._longest[0][:, :k]
-
-    @cached_property
-    def _longest(self) -> list[Places]:
-        return [np.empty((len(self.rows), 0), np.intp)]
 
 
 @dataclass(frozen=True, eq=False)

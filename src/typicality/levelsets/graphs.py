@@ -11,7 +11,6 @@ from scipy.spatial import cKDTree
 
 from typicality._typing import Floats, Places
 from typicality.geometry.rows import NearestRows, neighbours_of
-from typicality.levelsets.merging import hang_together, link
 
 Pairs = Places
 
@@ -34,9 +33,10 @@ def neighbour_pairs(search: NearestRows, k: int) -> Iterator[Pairs]:
     """
     nearest = search.among(k + 1)
     n_first = min(_FIRST_NEIGHBOURS + 1, nearest.shape[1])
-    yield _links(nearest[:, :n_first])
-    yield _links(nearest, n_known=n_first)
-    island = _islands(nearest)
+    first, more = links(nearest[:, :n_first]), links(nearest, n_known=n_first)
+    yield first
+    yield more
+    island = components(len(nearest), np.concatenate([first, more]))
     while island.max() > 0:
         bridges = _bridges(search, island, k)
         yield bridges
@@ -56,7 +56,7 @@ def linked_pairs(nearest: Places, asking: Floats, search_among: Callable[[Places
     search_among : callable
         `search_among(rows)`: a search for the nearest of some of the rows.
     """
-    pairs = _links(nearest)
+    pairs = links(nearest)
     island = components(len(nearest), pairs)
     while island.max() > 0:
         sizes = np.bincount(island)
@@ -83,35 +83,12 @@ def all_pairs(n_rows: int) -> Iterator[Pairs]:
         first = last
 
 
-def islands(search: NearestRows, k: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The island of each row in the graph of the k nearest neighbours, and in that of mutual ones.
-
-    In the first graph two rows are joined if one is among the k nearest of the other, in the second
-    if each is. A stray row between two clusters has neighbours in both but is a mutual neighbour of
-    neither, so it joins them only in the first. Rows of islands of at most k rows get -1.
-    """
-    nearest = search.among(k + 1)
-
-    def large_islands(*, mutual: bool) -> NDArray[np.int32]:
-        island = _islands(nearest, mutual=mutual)
-        small = np.bincount(island) <= min(k, len(island) - 1)
-        return np.where(small[island], np.int32(-1), island)
-
-    return large_islands(mutual=False), large_islands(mutual=True)
-
-
-def _islands(nearest: Places, *, mutual: bool = False) -> NDArray[np.int32]:
-    """Components of the graph in which each row is joined to its nearest, or to mutual ones."""
-    island = np.empty(len(nearest), np.int32)
-    hang_together(nearest.ravel(), mutual, island, np.arange(len(nearest)))
-    return island
-
-
-def _links(nearest: Places, *, n_known: int = 0) -> Pairs:
+def links(nearest: Places, *, n_known: int = 0) -> Pairs:
     """Each row with its nearest, without pairs that the first `n_known` columns have already."""
-    one, other = np.empty((2, nearest[:, n_known:].size), np.intp)
-    n_pairs = link(nearest.ravel(), n_known, len(nearest), one, other)
-    return np.column_stack([one[:n_pairs], other[:n_pairs]])
+    from typicality.levelsets.merging import link  # numba takes a second to load
+
+    pairs = np.empty((nearest[:, n_known:].size, 2), np.intp)
+    return pairs[: link(np.ascontiguousarray(nearest), n_known, pairs)]
 
 
 def distinct_pairs(pairs: Pairs) -> Pairs:
@@ -132,9 +109,9 @@ def _bridges(search: NearestRows, island: NDArray[np.int32], k: int) -> Pairs:
     rows, norm = search.rows, search.norm
     members = np.split(np.argsort(island, kind="stable"), np.cumsum(np.bincount(island))[:-1])
     middles = np.array([rows[own].mean(axis=0, dtype=np.float64) for own in members])
-    links = _links(NearestRows(middles, norm).among(_NEAREST_ISLANDS + 1))
+    near = links(NearestRows(middles, norm).among(_NEAREST_ISLANDS + 1))
     bridges = []
-    for one, other in ((members[a], members[b]) for a, b in links):
+    for one, other in ((members[a], members[b]) for a, b in near):
         distance, place = cKDTree(rows[other]).query(rows[one], p=norm)
         closest = np.argsort(distance, kind="stable")[:k]
         bridges.append(np.column_stack([one[closest], other[place[closest]]]))

@@ -9,9 +9,8 @@ import numpy as np
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Labels, Places
-from typicality.compiled.small import is_small
 from typicality.geometry.kernel_prototypes import KernelPrototypes
-from typicality.geometry.rows import NearestRows
+from typicality.geometry.rows import NearestRows, Neighbours, neighbours_of
 from typicality.levelsets.graphs import Pairs
 from typicality.levelsets.tree import Cut
 from typicality.operators import Expansion, KernelColumns, Tolerance, Truncated, has_compiled_sums
@@ -20,8 +19,25 @@ _PAPER_POINTS = 20
 _POINTS_AT_A_TIME = 2**17
 _MOST_POINTS = 512  # a longer segment leads through empty space, where there is nothing to miss
 _ROWS_AT_A_TIME = 2**16  # a Fourier series costs as much for few points as for many
-_PAIR_SECONDS = 1e-7  # by arrays: of two rows, in sums at all points of a fit
+_FEW_ROWS = 1_500  # sums over all of them are quick
 REACH = 10  # rows in the radius that measures how sparse they are
+
+
+def distances_to_others(near: Neighbours, counts: Doubles | None = None) -> Doubles:
+    """The distances from points to their ten nearest rows, counting copies, the nearest first.
+
+    One row at the point itself does not count.
+    """
+    near = near.nearest(REACH + 1)
+    n_near = near.rows.shape[1]
+    at_row = near.sqdist[:, :1] == 0.0
+    if n_near > REACH and (counts is None or (counts.min() >= 1.0 and counts.max() <= 1.0)):
+        return np.sqrt(np.where(at_row, near.sqdist[:, 1:], near.sqdist[:, :-1]))
+    found = np.cumsum(np.ones(near.rows.shape) if counts is None else counts[near.rows], axis=1)
+    found -= at_row
+    place = [np.count_nonzero(found < number, axis=1) for number in range(1, REACH + 1)]
+    place = np.minimum(np.column_stack(place), n_near - 1)
+    return np.sqrt(np.take_along_axis(near.sqdist, place, axis=1))
 
 
 class Joined(NamedTuple):
@@ -86,8 +102,8 @@ class Landscape:
         rows (over all rows, if there are few rows).
         """
         operator: Any = mean.operator
-        compiled = not is_small(_PAIR_SECONDS * len(mean.weights) ** 2)
-        if operator.over_all_pairs and compiled and has_compiled_sums(operator.columns):
+        many = len(mean.weights) > _FEW_ROWS
+        if operator.over_all_pairs and many and has_compiled_sums(operator.columns):
             operator = Truncated(operator.columns, rtol=tolerance.absolute, single=False)
         sums = operator.expansion(mean.weights)
         weights, energy = mean.weights[:, 0], float(mean.energy[0])
@@ -123,11 +139,8 @@ class Landscape:
 
     def reach(self, points: Floats) -> Doubles:
         """The radius around each point that contains ten other rows."""
-        near = self.nearest.of(points, REACH + 1)
-        distances = np.sqrt(self.nearest.sqdist(points, near))
-        at_point = (distances[:, 0] == 0.0).astype(np.intp)
-        last = np.minimum(REACH - 1 + at_point, distances.shape[1] - 1)
-        return np.asarray(distances[np.arange(len(points)), last])
+        near = neighbours_of(self.nearest, points, REACH + 1)
+        return np.asarray(distances_to_others(near)[:, -1])
 
     @cached_property
     def radii(self) -> Doubles:
@@ -177,15 +190,7 @@ class Landscape:
         return Joined(node, entry, own)
 
     def fill_labels(
-        self,
-        labels: Labels,
-        node: Places,
-        cut: Cut,
-        pairs: Pairs,
-        *,
-        assign: str,
-        rows: Floats | None = None,
-        reach: Doubles | None = None,
+        self, labels: Labels, node: Places, cut: Cut, pairs: Pairs, rows: Floats | None
     ) -> Labels:
         """Give rows below the cut the label of the nearest node that is in a cluster.
 
@@ -199,12 +204,8 @@ class Landscape:
             The clusters of the nodes.
         pairs : array of shape (n - 1, 2)
             The edges of the tree.
-        assign : {"typical", "all"}
-            Whether a row must be dense enough. Landscapes of one width fill all rows.
-        rows : array of shape (m, d), optional
-            The rows; by default the nodes themselves.
-        reach : array of shape (m,), optional
-            The radius around each row that contains ten other rows, if it is known.
+        rows : array of shape (m, d) or None
+            The rows; None for the nodes themselves.
         """
         core = np.flatnonzero(cut.node_labels >= 0)
         below = np.flatnonzero(labels < 0)

@@ -7,18 +7,15 @@ from functools import partial
 from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from typicality._cached import cached_property
 from typicality._progress import advance, counter
 from typicality._threads import in_threads, over_ranges
 from typicality._typing import Doubles, Floats, Labels, Places
-from typicality.compiled.small import is_small
 from typicality.geometry.rows import GivenDistances, NearestRows, Neighbours, neighbours_of
 from typicality.kernels.local import WIDTH_SHARE
-from typicality.levelsets import plain_growing
 from typicality.levelsets.graphs import Pairs, linked_pairs
-from typicality.levelsets.landscape import REACH, Joined, typicality_at
+from typicality.levelsets.landscape import REACH, Joined, distances_to_others, typicality_at
 from typicality.levelsets.sides import Sides
 from typicality.levelsets.tree import Cut
 from typicality.plan import Plan
@@ -32,7 +29,6 @@ _EDGES, _FEWEST_EDGES = 15, 5  # neighbours in the graph of edges, and for the d
 _SMALLEST_DIMENSION, _LARGEST_DIMENSION = 0.9, 100.0
 _POINTS_OF_A_TASK = 256
 _NEIGHBOURS_AT_A_TIME = 2**21
-_TREE_SECONDS, _HEIGHT_SECONDS = 5e-7, 1e-7  # by arrays: of a row and a neighbour
 
 
 class LocalKernel(NamedTuple):
@@ -70,9 +66,7 @@ def squared_widths(near: Neighbours, k: int, share: float) -> Doubles:
 
 def log_heights_at(near: Neighbours, own: Doubles, kernel: LocalKernel) -> Doubles:
     """Logarithms of the heights of points, from their near rows and their squared widths `own`."""
-    if is_small(_HEIGHT_SECONDS * near.rows.size):
-        return plain_growing.log_heights(*near, own, kernel)
-    from typicality.levelsets.growing import log_heights
+    from typicality.levelsets.growing import log_heights  # numba takes a second to load
 
     heights = np.empty(len(own))
 
@@ -81,22 +75,6 @@ def log_heights_at(near: Neighbours, own: Doubles, kernel: LocalKernel) -> Doubl
 
     over_ranges(look, len(own), at_least=_POINTS_OF_A_TASK)
     return heights
-
-
-def distances_to_others(near: Neighbours, counts: Doubles) -> Doubles:
-    """The distances from points to their ten nearest rows, counting copies, the nearest first.
-
-    One row at the point itself does not count.
-    """
-    near = near.nearest(REACH + 1)
-    n_near = near.rows.shape[1]
-    at_row = near.sqdist[:, :1] == 0.0
-    if n_near > REACH and counts.min() >= 1.0 and counts.max() <= 1.0:  # most often
-        return np.sqrt(np.where(at_row, near.sqdist[:, 1:], near.sqdist[:, :-1]))
-    found = np.cumsum(counts[near.rows], axis=1) - at_row
-    place = [np.count_nonzero(found < number, axis=1) for number in range(1, REACH + 1)]
-    place = np.minimum(np.column_stack(place), n_near - 1)
-    return np.sqrt(np.take_along_axis(near.sqdist, place, axis=1))
 
 
 # ---- trees ---------------------------------------------------------------------------------------
@@ -129,14 +107,20 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ScaleTree:
-    """The maximum spanning tree of a sample at one scale, with heights as logarithms.
+    """The maximum spanning tree of a sample at one scale.
+
+    Heights are logarithms, or in units in which they vary by chance as these do.
 
     Parameters
     ----------
     sample : Sample
         The rows of the tree.
-    kernel : LocalKernel
-        The kernel; its number of neighbours is the scale.
+    n_neighbors : float
+        The scale: a height is an average over so many rows.
+    dimension : float
+        The dimension of the rows.
+    squares : array of shape (m,)
+        The squared widths of the kernel at the rows.
     heights : array of shape (m,)
         The heights of the rows.
     pairs : array of shape (m - 1, 2)
@@ -146,7 +130,9 @@ class ScaleTree:
     """
 
     sample: Sample
-    kernel: LocalKernel
+    n_neighbors: float
+    dimension: float
+    squares: Doubles
     heights: Doubles
     pairs: Pairs
     saddles: Doubles
@@ -158,7 +144,7 @@ class ScaleTree:
 
     def plan(self, n_rows: int) -> Plan:
         """How the tree was computed, of so many distinct rows."""
-        m, k = len(self.heights), self.kernel.n_neighbors
+        m, k = len(self.heights), int(self.n_neighbors)
         sample = "" if m == n_rows else f" of a sample of {m:,} rows"
         how = f"sums over the {2 * k} nearest rows of each row, at the scale of the {k} nearest"
         reason = f"{how}{sample}; the scale was chosen by agreement with the other scales."
@@ -208,7 +194,7 @@ def _tree_tasks(
     """Functions that grow the trees of some rows: they share one search for neighbours."""
     search, asking = search_among(rows), positions[rows]
     near = neighbours_of(search, asking, max(2 * max(scales), _EDGES) + 1)
-    n_edges = min(_EDGES, max(_FEWEST_EDGES, len(rows) // ROWS_OF_A_NEIGHBOUR))
+    n_edges = count_edges(len(rows))
     nearest = near.rows[:, : n_edges + 1]
     edges = linked_pairs(nearest, asking, lambda some: search_among(rows[some]))
     lengths = np.sqrt(search.sqdist(asking[edges[:, 0]], edges[:, 1:])[:, 0])
@@ -221,31 +207,27 @@ def _tree_tasks(
     own = positions[np.ix_(rows, search.columns)] if given else asking
     own = np.ascontiguousarray(own, dtype=np.float64)
     finest = dimension_by(near, n_edges)
-    by_arrays = is_small(_TREE_SECONDS * len(rows) * sum(scales))
-    if by_arrays:
-        apart = own.astype(np.float64) if given else cdist(own, own, "sqeuclidean")
-        graph = plain_growing.Graph(edges, len(rows))
 
     def grow(k: int, mutual: bool) -> ScaleTree:
         dimension = min(dimension_by(near, max(k, n_edges)), finest)
-        dimension = min(max(dimension, _SMALLEST_DIMENSION), _LARGEST_DIMENSION)
         share = WIDTH_SHARE if mutual else _DENSITY_SHARE
         near_k = near.nearest(2 * k + 1)
         squares = squared_widths(near_k, k, share)
         squares[squares == 0] = squares[squares > 0].min(initial=1.0)
         kernel = LocalKernel(k, share, dimension, mutual, squares, counts / counts.sum())
-        if by_arrays:
-            heights = plain_growing.log_heights(*near_k, squares, kernel)
-            tree = plain_growing.grow_tree(apart, near_k.rows, kernel, heights, graph)
-            return ScaleTree(sample, kernel, heights, *tree)
-        from typicality.levelsets.growing import grow_tree, log_heights  # takes a second to load
+        from typicality.levelsets.growing import grow_tree, log_heights  # numba takes a second
 
         heights = np.empty(len(rows))
         log_heights(0, len(rows), *near_k, squares, kernel, heights)
         tree = grow_tree(own, given, near_k.rows, kernel, heights, edges)
-        return ScaleTree(sample, kernel, heights, *tree)
+        return ScaleTree(sample, k, dimension, squares, heights, *tree)
 
     return [partial(grow, k, mutual) for k in scales for mutual in (True, False)]
+
+
+def count_edges(n_rows: int) -> int:
+    """The number of neighbours in the graph of edges, and for the dimension."""
+    return min(_EDGES, max(_FEWEST_EDGES, n_rows // ROWS_OF_A_NEIGHBOUR))
 
 
 def dimension_by(near: Neighbours, k: int) -> float:
@@ -262,7 +244,8 @@ def dimension_by(near: Neighbours, k: int) -> float:
     sqdist = near.sqdist[:, 1 : k + 1]
     sqdist = sqdist[sqdist[:, 0] > 0]
     slope = 0.5 * float(np.mean(np.log(sqdist[:, -1:] / sqdist[:, :-1]))) if len(sqdist) else 1.0
-    return 1.0 / slope if slope > 0 else float("inf")
+    dimension = 1.0 / slope if slope > 0 else _LARGEST_DIMENSION
+    return min(max(dimension, _SMALLEST_DIMENSION), _LARGEST_DIMENSION)
 
 
 # ---- the landscape -------------------------------------------------------------------------------
@@ -312,15 +295,15 @@ class LocalLandscape:
     @classmethod
     def of(cls, search: Any, tree: ScaleTree, *, gamma: float) -> Self:
         """The landscape that a tree was grown on; all rows have the same weight."""
-        counts, kernel = tree.sample.counts, tree.kernel
+        counts = tree.sample.counts
         mean_height = counts @ np.exp(tree.heights) / counts.sum()
         energy = max(1.0 - float(mean_height), 0.0)
         return cls(
             search,
             counts,
-            kernel.n_neighbors,
-            kernel.dimension,
-            kernel.squares,
+            int(tree.n_neighbors),
+            tree.dimension,
+            tree.squares,
             tree.sample.distances[:, -1],
             energy,
             gamma * energy if energy > 0 else 1.0,
@@ -358,31 +341,13 @@ class LocalLandscape:
         return Joined(node, np.minimum(own, node_heights[node]), own, reach)
 
     def fill_labels(
-        self,
-        labels: Labels,
-        node: Places,
-        cut: Cut,
-        pairs: Pairs,
-        *,
-        assign: str,
-        rows: Floats | None = None,
-        reach: Doubles | None = None,
+        self, labels: Labels, node: Places, cut: Cut, pairs: Pairs, rows: Floats | None
     ) -> Labels:
-        """Labels where nodes below the cut get that of the node by which they join the others.
-
-        With ``assign="typical"`` rows that are not dense enough for their cluster get -1.
-        """
-        filled = cut.filled
-        if filled is None:
-            filled = cut.node_labels.copy()
-            alike = np.ones(len(filled))
-            Sides.of(pairs, alike, alike).fill_along(filled)
-        labels = filled[node]
-        if assign == "typical" and cut.reach is not None:
-            if reach is None:
-                reach = self.radii[node] if rows is None else self.reach(rows)
-            labels[reach > cut.reach[labels]] = -1
-        return labels
+        """Rows get the label of their node; nodes below the cut that of the node they join."""
+        filled = cut.node_labels.copy()
+        alike = np.ones(len(filled))
+        Sides.of(pairs, alike, alike).fill_along(filled)
+        return filled[node]
 
     def reach(self, points: Floats) -> Doubles:
         """The radius around each point that holds ten rows, one at the point not counted."""

@@ -1,18 +1,15 @@
-"""Walks through graphs and trees of rows: who merges with whom, what hangs together.
+"""Compiled walks through graphs and trees of rows: who merges with whom, what hangs together.
 
-They are interpreted for few edges and compiled for many (:class:`typicality.compiled.small.Walk`),
-and fill the arrays they are given. Edges are given by their two ends; those of trees come by
-falling height.
+They fill the arrays they are given: to compile functions that make arrays takes longer. The edges
+of trees come by falling height.
 """
 
 from math import inf
 
-import numpy as np
-
-from typicality._typing import Places
-from typicality.compiled.small import walk
+from typicality.compiled.jit import cached
 
 
+@cached()
 def _root(parent, i):
     while parent[i] != i:
         parent[i] = parent[parent[i]]
@@ -20,56 +17,35 @@ def _root(parent, i):
     return i
 
 
-def _place(nearest, k, row, wanted):
-    for place in range(k):
-        if nearest[row * k + place] == wanted:
+@cached()
+def _place(names, wanted):
+    for place in range(names.size):
+        if names[place] == wanted:
             return place
-    return k
+    return names.size
 
 
-@walk(fills=2, item_seconds=2e-6)
-def link(nearest, n_known, n_rows, one, other):
+@cached()
+def link(nearest, n_known, pairs):
     """Pairs of rows of which one names the other, each once, the smaller index first.
 
-    `nearest` has the names of all rows, one row after the other. Pairs of which one names the other
-    in the first `n_known` columns are left out. Returns the number of pairs.
+    `nearest` has the rows that each row names. Pairs of which one names the other in the first
+    `n_known` columns are left out. Returns the number of pairs.
     """
-    k = len(nearest) // n_rows
+    n_rows, k = nearest.shape
     n_pairs = 0
     for i in range(n_rows):
-        for j in nearest[i * k + n_known : (i + 1) * k]:
-            back = _place(nearest, k, j, i)
+        for j in nearest[i, n_known:]:
+            back = _place(nearest[j], i)
             if j == i or back < n_known or (j < i and back < k):
                 continue
-            one[n_pairs], other[n_pairs] = min(i, j), max(i, j)
+            pairs[n_pairs, 0], pairs[n_pairs, 1] = min(i, j), max(i, j)
             n_pairs += 1
     return n_pairs
 
 
-@walk(fills=2, item_seconds=2e-6)
-def hang_together(nearest, mutual, component, parent):
-    """The component of each row where it is joined to those it names, or, `mutual`, name it too.
-
-    Components are numbered by their first rows. `parent` begins with each row itself.
-    """
-    n_rows = len(component)
-    k = len(nearest) // n_rows
-    for i in range(n_rows):
-        for j in nearest[i * k : (i + 1) * k]:
-            if not mutual or (j < i and _place(nearest, k, j, i) < k):
-                a, b = _root(parent, i), _root(parent, j)
-                parent[max(a, b)] = min(a, b)
-    n_components = 0
-    for i in range(n_rows):
-        if parent[i] == i:
-            component[i] = n_components
-            n_components += 1
-        else:
-            component[i] = component[_root(parent, i)]
-
-
-@walk(fills=4, item_seconds=6e-6)
-def grow(one, other, heights, order, above, level, size, chosen):
+@cached()
+def grow(pairs, heights, order, above, level, size, chosen):
     """Kruskal's maximum spanning forest; `order` sorts the edges by falling height.
 
     The root of the smaller component is hung below that of the larger one, at the height of the
@@ -78,7 +54,7 @@ def grow(one, other, heights, order, above, level, size, chosen):
     """
     n_chosen = 0
     for e in order:
-        a, b = one[e], other[e]
+        a, b = pairs[e, 0], pairs[e, 1]
         while above[a] != a:
             a = above[a]
         while above[b] != b:
@@ -96,14 +72,14 @@ def grow(one, other, heights, order, above, level, size, chosen):
     return n_chosen
 
 
-@walk(fills=1, item_seconds=6e-6)
-def meet(above, level, one, other, first, last, levels):
+@cached()
+def meet(above, level, pairs, first, last, levels):
     """The level at which the rows of pairs `first` to `last` are joined in a forest of `grow`.
 
     Levels fall on the way up, so the row that was joined higher up goes first.
     """
     for i in range(first, last):
-        a, b = one[i], other[i]
+        a, b = pairs[i, 0], pairs[i, 1]
         levels[i] = inf
         while a != b:
             if level[a] < level[b]:
@@ -114,9 +90,9 @@ def meet(above, level, one, other, first, last, levels):
             a = above[a]
 
 
-@walk(fills=8)
+@cached()
 def merge_peaks(
-    one, other, saddles, heights,
+    pairs, saddles, heights,
     elder, younger, younger_weight, parent, peak, total, lowest, at_lowest,
 ):  # fmt: skip
     """The peaks of the two components each edge joins.
@@ -126,8 +102,8 @@ def merge_peaks(
     and `peak` begin with each row itself, `total` and `at_lowest` with weights, `lowest` with
     heights.
     """
-    for e in range(len(one)):
-        a, b = _root(parent, one[e]), _root(parent, other[e])
+    for e in range(len(pairs)):
+        a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
         first, second = peak[a], peak[b]
         higher = heights[first] > heights[second]
         if not (higher or (heights[first] == heights[second] and first < second)):
@@ -143,26 +119,8 @@ def merge_peaks(
         lowest[root], at_lowest[root] = saddles[e], level_a + level_b
 
 
-@walk(fills=4)
-def core_edges(one, other, saddles, heights, floors, separates, kept, parent, peak, closed):
-    """Which edges hold a cluster together: those within one, above the first that separates it.
-
-    A component is closed once an edge that separates has touched it: what joins it further down is
-    not its own. Nor is what joins below the floor of its highest row. `parent` and `peak` begin
-    with each row itself.
-    """
-    for e in range(len(one)):
-        a, b = _root(parent, one[e]), _root(parent, other[e])
-        if heights[peak[b]] > heights[peak[a]]:
-            a, b = b, a
-        closed_now = closed[a] or closed[b] or separates[e]
-        kept[e] = not closed_now and saddles[e] > floors[peak[a]]
-        parent[b] = a
-        closed[a] = closed_now
-
-
-@walk(fills=7)
-def prune(one, other, heights, edges, one_end, other_end, total, parent, lowest, inside):
+@cached()
+def prune(pairs, heights, edges, ends, total, parent, lowest, inside):
     """The edges that join components with kept nodes; returns their number.
 
     The ends are kept nodes of the two components: of each the lowest, whose height is nearest to
@@ -172,11 +130,11 @@ def prune(one, other, heights, edges, one_end, other_end, total, parent, lowest,
     for others, and `inside` with weights.
     """
     n_edges = 0
-    for e in range(len(one)):
-        a, b = _root(parent, one[e]), _root(parent, other[e])
+    for e in range(len(pairs)):
+        a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
         first, second = lowest[a], lowest[b]
         if first >= 0 and second >= 0:
-            edges[n_edges], one_end[n_edges], other_end[n_edges] = e, first, second
+            edges[n_edges], ends[n_edges, 0], ends[n_edges, 1] = e, first, second
             n_edges += 1
             low = first if heights[first] <= heights[second] else second
         else:
@@ -190,15 +148,15 @@ def prune(one, other, heights, edges, one_end, other_end, total, parent, lowest,
     return n_edges
 
 
-@walk(fills=4)
-def ways_to(one, other, saddles, target, ways, parent, last, after):
+@cached()
+def ways_to(pairs, saddles, target, ways, parent, last, after):
     """The lowest height on the best way from each row to a target row.
 
     `ways` has the height of the target, `parent` and `last` begin with each row itself, and `after`
     with -1: the rows of a component form a list, its root first.
     """
-    for e in range(len(one)):
-        a, b = _root(parent, one[e]), _root(parent, other[e])
+    for e in range(len(pairs)):
+        a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
         here = _root(parent, target)
         if here == b:
             a, b = b, a
@@ -212,9 +170,9 @@ def ways_to(one, other, saddles, target, ways, parent, last, after):
         last[a] = last[b]
 
 
-@walk(fills=16)
+@cached()
 def merge_sides(
-    one, other, heights,
+    pairs, heights,
     high_peak, low_peak, high_first, low_first, low_rows, high_size, low_size, high_sum, low_sum,
     size, sum_of_heights, place, parent, peak, last, after,
 ):  # fmt: skip
@@ -226,8 +184,8 @@ def merge_sides(
     `parent`, `peak` and `last` begin with each row itself, `after` with -1.
     """
     a = 0
-    for e in range(len(one)):
-        a, b = _root(parent, one[e]), _root(parent, other[e])
+    for e in range(len(pairs)):
+        a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
         first, second = peak[a], peak[b]
         higher = heights[first] > heights[second]
         if not (higher or (heights[first] == heights[second] and first < second)):
@@ -247,9 +205,3 @@ def merge_sides(
         place[row] = number
         row = after[row]
         number += 1
-
-
-def ends_of(pairs: Places) -> tuple[Places, Places]:
-    """The first rows of some pairs, and the second ones."""
-    one, other = np.ascontiguousarray(pairs.T)
-    return one, other

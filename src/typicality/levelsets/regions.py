@@ -9,7 +9,6 @@ from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.levelsets.landscape import Joined, Landscape
 from typicality.levelsets.local import LocalLandscape
-from typicality.levelsets.merging import ends_of, ways_to
 from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
 from typicality.rows import DistinctRows
 
@@ -156,6 +155,8 @@ class Regions:
 
         The rows are the training rows when left out. Costs O(n) for each cluster.
         """
+        from typicality.levelsets.merging import ways_to  # numba takes a second to load
+
         tree = self.tree
         if rows is None:
             node = tree.node_of
@@ -165,12 +166,13 @@ class Regions:
         else:
             node, entry = self.landscape.join(rows, tree.heights)[:2]
         memberships = np.empty((len(node), cut.n_clusters))
-        ways, own, ends = np.empty(tree.n_nodes), np.arange(tree.n_nodes), ends_of(tree.pairs)
+        ways, own = np.empty(tree.n_nodes), np.arange(tree.n_nodes)
         for label in range(cut.n_clusters):
             inside = np.flatnonzero(cut.node_labels == label)
             peak = int(inside[tree.heights[inside].argmax()])
             ways[peak] = tree.heights[peak]
-            ways_to(*ends, tree.saddles, peak, ways, own.copy(), own.copy(), np.full_like(own, -1))
+            ends = own.copy(), own.copy(), np.full_like(own, -1)
+            ways_to(tree.pairs, tree.saddles, peak, ways, *ends)
             memberships[:, label] = np.minimum(ways[node], entry)
         return np.asarray(memberships / tree.heights.max())
 
@@ -184,8 +186,14 @@ class Regions:
         reach: Doubles | None = None,
     ) -> Labels:
         """The labels of rows that join given nodes; of the nodes themselves without `rows`."""
-        labels = cut.labels(node, entry)
-        if assign == "core" or (assign == "typical" and cut.filled is None):
-            return labels
-        fill = self.landscape.fill_labels
-        return fill(labels, node, cut, self.tree.pairs, assign=assign, rows=rows, reach=reach)
+        if assign == "core" or (assign == "typical" and cut.reach is None):
+            return cut.labels(node, entry)
+        if cut.filled is None:
+            labels = cut.labels(node, entry)
+            return self.landscape.fill_labels(labels, node, cut, self.tree.pairs, rows)
+        labels = cut.filled[node]
+        if assign == "typical" and cut.reach is not None:
+            if reach is None:
+                reach = self.landscape.radii[node] if rows is None else self.landscape.reach(rows)
+            labels[reach > cut.reach[labels]] = -1
+        return labels

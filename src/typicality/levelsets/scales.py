@@ -1,4 +1,6 @@
-"""The automatic choice: trees at many scales, whether there is more than one cluster, and which.
+"""The automatic choice: whether there is more than one cluster, and which, by trees at many scales.
+
+With a kernel of one width there is one tree, and the same rule.
 
 Original to typicality, see docs/theory.
 """
@@ -11,16 +13,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._typing import Doubles, Floats, Places
+from typicality._quantiles import weighted_quantile
+from typicality._typing import Doubles, Floats, Labels, Places
+from typicality.geometry.rows import neighbours_of
+from typicality.levelsets.graphs import links
+from typicality.levelsets.landscape import REACH, Landscape, distances_to_others
 from typicality.levelsets.local import (
     ROWS_OF_A_NEIGHBOUR,
-    LocalLandscape,
+    Sample,
     ScaleTree,
     SearchAmong,
+    count_edges,
+    dimension_by,
     grow_trees,
 )
-from typicality.levelsets.selection import just_below_cores, raise_to
-from typicality.levelsets.tree import Cut, number_clusters
+from typicality.levelsets.tree import AlphaTree, Cut, number_clusters
 from typicality.operators.base import seconds_for
 
 _NEIGHBOURS = (6, 11, 22, 45, 90, 180, 360, 720)  # of a scale
@@ -42,6 +49,9 @@ _POWER_OF_SCALE = -0.25
 _PRICE = 0.04  # of a cluster, times the logarithm of their number
 _VOTERS = 2000
 _ROUNDING = 1e-9  # of the score
+
+# The scale of a kernel of one width, for each row under the kernel: fitted to single clusters.
+_NEIGHBOURS_OF_A_SUM = 1.5
 
 # Rows that are dense enough to belong to a cluster, in logarithms of its median density.
 _THIRD, _FIFTEENTH = math.log(3.0), math.log(15.0)
@@ -120,11 +130,70 @@ def choose_clusters(
     by_rows = groupby(_scales(len(order), positions.shape[1]), key=lambda scale: scale[0])
     samples = [(np.sort(order[:m]), [k for _, k in scales]) for m, scales in by_rows]
     trees = grow_trees(positions, search_among, weight, samples)
+    return _choose(trees, order, at_least=at_least, min_cluster_size=min_cluster_size)
+
+
+def choose_on_one_tree(
+    landscape: Landscape,
+    tree: AlphaTree,
+    order: Places,
+    *,
+    at_least: int = 1,
+    min_cluster_size: float = 1,
+) -> Choice:
+    r"""The same choice by the tree of a kernel of one width.
+
+    Heights are :math:`2 \sqrt{s / m}`, with m the median of all s, instead of logarithms. Sums over
+    few rows vary more than sums over many, and chance changes these roots equally everywhere. Near
+    the median they differ as logarithms do. The scale is :math:`k = 1.5 n m`, where n m is the
+    number of rows under the kernel.
+
+    Parameters
+    ----------
+    landscape : Landscape
+        The heights.
+    tree : AlphaTree
+        Their tree.
+    order, at_least, min_cluster_size
+        As in `choose_clusters`.
+    """
+    n_rows, rows = tree.n_nodes, landscape.rows
+    n_edges = count_edges(n_rows)
+    near = neighbours_of(landscape.nearest, rows, max(n_edges, REACH) + 1)
+    edges = links(near.rows[:, : n_edges + 1])
+    ends = rows[edges].astype(np.float64)
+    lengths = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
+    sample = Sample(np.arange(n_rows), tree.weight, distances_to_others(near), edges, lengths)
+    median = weighted_quantile(tree.heights, 0.5, tree.weight)
+    scale = max(_NEIGHBOURS_OF_A_SUM * n_rows * median, 1.0)
+    n_near = int(min(max(2.0 * scale, n_edges), _NEIGHBOURS[-1]))
+    around = neighbours_of(landscape.nearest, rows[np.sort(order[:_VOTERS])], n_near + 1)
+    one_width = ScaleTree(
+        sample,
+        scale,
+        min(dimension_by(around, n_edges), dimension_by(around, n_near)),
+        np.full(n_rows, landscape.kernel.sigma**2),
+        2.0 * np.sqrt(tree.heights / median),
+        tree.pairs,
+        2.0 * np.sqrt(tree.saddles / median),
+    )
+    trees = [(one_width, one_width)]
+    return _choose(trees, order, at_least=at_least, min_cluster_size=min_cluster_size)
+
+
+def _choose(
+    trees: list[tuple[ScaleTree, ScaleTree]],
+    order: Places,
+    *,
+    at_least: int,
+    min_cluster_size: float,
+) -> Choice:
+    """The vote of the first tree of each pair, if the second ones show that there is a choice."""
 
     def fewest_rows(tree: ScaleTree) -> float:
         return max(_FEWEST_ROWS, min_cluster_size * len(tree.heights) / len(order))
 
-    least = min(density.kernel.dimension for _, density in trees)
+    least = min(density.dimension for _, density in trees)
     evidence = max(evidence_of(density, fewest_rows(density), least) for _, density in trees)
     fewest_clusters = 2 if at_least == 1 and evidence >= 1.0 else at_least
     voting = [tree for tree, _ in trees]
@@ -195,10 +264,10 @@ def evidence_of(tree: ScaleTree, fewest: float, least_dimension: float) -> float
     sheet = min(max((least_dimension - _CURVE) / (_SHEET - _CURVE), 0.0), 1.0)
     bar_of_curves = _BAR_OF_CURVES * (n_rows / _ROWS_OF_THE_BAR) ** _GROWTH
     as_curve = math.sqrt(least_dimension) / bar_of_curves
-    as_sheet = math.sqrt(tree.kernel.dimension) / _BAR_OF_SHEETS
+    as_sheet = math.sqrt(tree.dimension) / _BAR_OF_SHEETS
     as_sheet = as_sheet * (share.clip(max=_LARGE_SIDE) / _LARGE_SIDE) ** 0.25
     found = contrast * as_curve ** (1.0 - sheet) * as_sheet**sheet
-    return math.sqrt(tree.kernel.n_neighbors) * float(found[large].max(initial=0.0))
+    return math.sqrt(tree.n_neighbors) * float(found[large].max(initial=0.0))
 
 
 # ---- partitions of a tree ------------------------------------------------------------------------
@@ -213,7 +282,7 @@ def _prominence(tree: ScaleTree) -> Doubles:
     chance makes more peaks, and 0.65 above.
     """
     rise = tree.heights[tree.sides.peaks[:, 1]] - tree.saddles
-    k, dimension = tree.kernel.n_neighbors, tree.kernel.dimension
+    k, dimension = tree.n_neighbors, tree.dimension
     unit = math.sqrt(2.0 * math.log(max(len(tree.heights) / k, 2.0)) / k)
     power = _POWER_BELOW if dimension < _PLANE else _POWER_ABOVE
     return np.asarray(rise / unit * _PLANE**_POWER_ABOVE * (dimension / _PLANE) ** power)
@@ -254,7 +323,7 @@ def _elect(ballots: list[tuple[Partition, int]], voters: Places) -> tuple[Partit
 
     If several scales have the same partition, the smoothest scale is taken.
     """
-    weights = np.array([n * part.tree.kernel.n_neighbors**_POWER_OF_SCALE for part, n in ballots])
+    weights = np.array([n * part.tree.n_neighbors**_POWER_OF_SCALE for part, n in ballots])
     labels = [part.labels[np.searchsorted(part.tree.sample.rows, voters)] for part, _ in ballots]
     support = adjusted_rand_matrix(labels) @ (weights / weights.sum())
     score = support - _PRICE * np.log([part.n_clusters for part, _ in ballots])
@@ -263,9 +332,9 @@ def _elect(ballots: list[tuple[Partition, int]], voters: Places) -> tuple[Partit
     return ballots[best][0], float(support[best])
 
 
-def _smoothness(tree: ScaleTree) -> tuple[int, int]:
+def _smoothness(tree: ScaleTree) -> tuple[int, float]:
     """Trees of more rows come first, then those of more neighbours: their heights vary less."""
-    return len(tree.heights), tree.kernel.n_neighbors
+    return len(tree.heights), tree.n_neighbors
 
 
 def adjusted_rand_matrix(labels: list[NDArray[np.int64]]) -> Doubles:
@@ -292,7 +361,7 @@ def adjusted_rand_matrix(labels: list[NDArray[np.int64]]) -> Doubles:
 
 def log_density(tree: ScaleTree, radii: Doubles) -> Doubles:
     """The logarithm of the density where so large a radius holds ten rows, up to a constant."""
-    return np.asarray(-tree.kernel.dimension * np.log(np.maximum(radii, np.finfo(float).tiny)))
+    return np.asarray(-tree.dimension * np.log(np.maximum(radii, np.finfo(float).tiny)))
 
 
 def log_density_within(tree: ScaleTree, labels: NDArray[np.signedinteger]) -> Doubles:
@@ -345,7 +414,7 @@ def _without_background(partition: Partition, at_least: int) -> Partition:
     return Partition(tree, partition.separates, labels, core, int(np.count_nonzero(kept)))
 
 
-def cut_at_choice(partition: Partition, landscape: LocalLandscape, weight: Doubles) -> Cut:
+def cut_at_choice(partition: Partition, levels: AlphaTree) -> Cut:
     """The clusters of a partition as a cut of its tree, with a level for each.
 
     A row belongs to its cluster if it is dense enough: above a fifteenth of the median density
@@ -353,15 +422,15 @@ def cut_at_choice(partition: Partition, landscape: LocalLandscape, weight: Doubl
     than two dimensions densities vary more: logarithms of these shares grow with the root of the
     dimension.
     """
-    tree, dimension = partition.tree, partition.tree.kernel.dimension
-    filled = number_clusters(partition.labels.astype(np.int32), weight, 0)
+    tree, dimension = partition.tree, partition.tree.dimension
+    filled = number_clusters(partition.labels.astype(np.int32), levels.weight, 0)
     labels = np.where(partition.core, filled, np.int32(-1))
     alpha = np.zeros(partition.n_clusters)
-    saddles = landscape.typicality(np.exp(tree.saddles[partition.separates]))
-    for side in tree.sides.peaks[partition.separates].T:
-        raise_to(alpha, labels[side], saddles)
-    node_alpha = landscape.typicality(np.exp(tree.heights))
-    alpha = np.minimum(alpha, just_below_cores(labels, node_alpha, len(alpha)))
+    saddles = levels.saddle_alpha[partition.separates]
+    for side in labels[tree.sides.peaks[partition.separates].T]:
+        found = side >= 0
+        np.maximum.at(alpha, side[found], saddles[found])
+    alpha = np.minimum(alpha, _just_below_cores(labels, levels.node_alpha, len(alpha)))
     density = log_density(tree, tree.sample.distances[:, -1])
     median = np.array([np.median(density[filled == k]) for k in range(len(alpha))])
     spread = math.sqrt(max(dimension, 2.0) / 2.0)
@@ -370,3 +439,11 @@ def cut_at_choice(partition: Partition, landscape: LocalLandscape, weight: Doubl
     floor = np.maximum(floor, median - spread * _FIFTEENTH)
     reach = np.exp(-floor / dimension) * _ABOVE_ROUNDING
     return Cut(labels, alpha, filled, reach)
+
+
+def _just_below_cores(labels: Labels, node_alpha: Doubles, n_clusters: int) -> Doubles:
+    """Levels that no core touches, even where typicalities differ by less than rounding."""
+    lowest = np.full(n_clusters, np.inf)
+    core = labels >= 0
+    np.minimum.at(lowest, labels[core], node_alpha[core])
+    return np.asarray(np.nextafter(lowest, -np.inf))

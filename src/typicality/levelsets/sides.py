@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Places
 from typicality.levelsets.graphs import Pairs, components
-from typicality.levelsets.merging import ends_of, merge_sides
 
 
 class Sides(NamedTuple):
@@ -43,13 +42,15 @@ class Sides(NamedTuple):
 
         A row counts as many times as there are copies of it.
         """
+        from typicality.levelsets.merging import merge_sides  # numba takes a second to load
+
         n_rows = len(heights)
         high, low, high_first, low_first, low_rows = np.empty((5, len(pairs)), np.intp)
         sizes, sums = np.empty((2, 2, len(pairs)))
         place, own = np.ones(n_rows, np.intp), np.arange(n_rows)
         nothing = np.full(n_rows, -1, np.intp)
         merge_sides(
-            *ends_of(pairs), heights, high, low, high_first, low_first, low_rows, *sizes, *sums,
+            pairs, heights, high, low, high_first, low_first, low_rows, *sizes, *sums,
             counts.astype(np.float64), heights * counts,
             place, own.copy(), own.copy(), own.copy(), nothing,
         )  # fmt: skip

@@ -18,7 +18,6 @@ from typicality.levelsets.landscape import (
     lowest_in_round,
     segment_lengths,
 )
-from typicality.levelsets.merging import ends_of, grow, meet
 from typicality.levelsets.tree import SpanningTree, branches_of
 
 _CAREFUL_ROUNDS = 2  # in which most rows find their way up
@@ -65,26 +64,26 @@ class Forest:
         return self._grown(pairs, bounds)[1]
 
     def _grown(self, pairs: Pairs, heights: Doubles) -> tuple[Self, Places]:
+        from typicality.levelsets.merging import grow  # numba takes a second to load
+
         every_pair = np.concatenate([self.pairs, pairs])
         every_height = np.concatenate([self.saddles, heights])
         order = np.argsort(-every_height, kind="stable")
         n_rows = len(self.above)
         above, level = np.arange(n_rows), np.full(n_rows, -np.inf)
         size, chosen = np.ones(n_rows, np.intp), np.empty(n_rows, np.intp)
-        ends = ends_of(every_pair)
-        chosen = chosen[: grow(*ends, every_height, order, above, level, size, chosen)]
+        chosen = chosen[: grow(every_pair, every_height, order, above, level, size, chosen)]
         forest = type(self)(every_pair[chosen], every_height[chosen], above, level)
         return forest, chosen[chosen >= len(self.pairs)] - len(self.pairs)
 
     def joined_at(self, pairs: Pairs) -> Doubles:
         """The level at which the two rows of each pair are joined; minus infinity for never."""
-        levels, ends = np.empty(len(pairs)), ends_of(pairs)
+        from typicality.levelsets.merging import meet  # numba takes a second to load
+
+        levels = np.empty(len(pairs))
 
         def look(first: int, last: int) -> None:
-            # A walk writes whole arrays: each thread is given its own part of them.
-            part = slice(first, last)
-            one, other = (end[part] for end in ends)
-            meet(self.above, self.level, one, other, 0, last - first, levels[part])
+            meet(self.above, self.level, pairs, first, last, levels)
 
         over_ranges(look, len(pairs), at_least=_PAIRS_OF_A_TASK)
         return levels
@@ -157,9 +156,7 @@ class EdgeBounds:
         )
 
 
-def spanning_tree(
-    landscape: Landscape, heights: Doubles, search: NearestRows | None = None
-) -> SpanningTree:
+def spanning_tree(landscape: Landscape, heights: Doubles) -> SpanningTree:
     """The maximum spanning tree of the rows of a landscape.
 
     An edge matters only if its rows are not yet joined at a height seen on it. Most edges are
@@ -173,10 +170,8 @@ def spanning_tree(
         The heights between rows.
     heights : array of shape (n,)
         The heights of the rows.
-    search : NearestRows, optional
-        A search for the nearest rows, where one was begun before.
     """
-    search = landscape.nearest if search is None else search
+    search = landscape.nearest
     forest = Forest.without_edges(len(heights))
     every_pair = neighbour_pairs(search, landscape.n_neighbors)
     if landscape.labelling == "complete":  # a good tree to begin with spares most of the work

@@ -12,7 +12,6 @@ from typicality._typing import Doubles, Index, Labels, Places
 from typicality.bandwidth import bandwidth
 from typicality.kernels import Gaussian
 from typicality.levelsets.graphs import Pairs, components
-from typicality.levelsets.merging import ends_of, merge_peaks, prune
 from typicality.operators import Blocked, KernelColumns
 
 _WHOLE = 1.0 - 1e-12  # a sum of fractions may end just below a whole number
@@ -52,11 +51,13 @@ def branches_of(tree: SpanningTree, heights: Doubles, weight: Doubles) -> Branch
 
     A node that joins a slope has no peak of its own and makes no branch.
     """
+    from typicality.levelsets.merging import merge_peaks  # numba takes a second to load
+
     parent, peak = np.empty((2, len(tree.pairs)), np.intp)
     above = np.empty(len(tree.pairs))
     own = np.arange(len(heights))
     merge_peaks(
-        *ends_of(tree.pairs), tree.saddles, heights, parent, peak, above,
+        tree.pairs, tree.saddles, heights, parent, peak, above,
         own, own.copy(), weight.copy(), heights.copy(), weight.copy(),
     )  # fmt: skip
     edge = np.flatnonzero(heights[peak] > tree.saddles)
@@ -345,14 +346,16 @@ def pruned(tree: AlphaTree, nodes: Places) -> PrunedTree:
     nodes = np.flatnonzero(kept)
     if len(nodes) == tree.n_nodes:
         return PrunedTree(nodes, tree.pairs, np.arange(len(tree.pairs)), tree.weight)
-    edge, *ends = np.empty((3, len(tree.pairs)), np.intp)
+    from typicality.levelsets.merging import prune  # numba takes a second to load
+
+    edge, ends = np.empty(len(tree.pairs), np.intp), np.empty_like(tree.pairs)
     total = np.where(kept, tree.weight, 0.0)
     own = np.arange(tree.n_nodes)
     n_edges = prune(
-        *ends_of(tree.pairs), tree.heights, edge, *ends, total,
+        tree.pairs, tree.heights, edge, ends, total,
         own, np.where(kept, own, -1), tree.weight.copy(),
     )  # fmt: skip
-    pairs = np.searchsorted(nodes, np.column_stack(ends)[:n_edges])
+    pairs = np.searchsorted(nodes, ends[:n_edges])
     return PrunedTree(nodes, pairs, edge[:n_edges].copy(), total[nodes])
 
 

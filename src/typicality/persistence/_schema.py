@@ -50,6 +50,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         *(f"{info.module}.{info.name}" for info in TABLE.values()),
         "typicality.preprocessing.scaling.ColumnScaler",
         "typicality.preprocessing.mixed.MixedColumns",
+        "typicality.preprocessing.sphere.SphereEmbedding",
         *_scikit_learn.ATTRIBUTES,
     ),
     "Kernel": _dataclasses_of(kernels),
@@ -63,7 +64,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "KernelValues",
         "Dissimilarities",
         "Paths",
-        "Sphere",
         "Stretched",
     ),
     "Columns": _in(
