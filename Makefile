@@ -9,7 +9,7 @@ READY := $(VENV)/.ok
 MINUTES ?= 10
 BOUNDS := $(CURDIR)/.bounds
 
-.PHONY: demo test check compiled lowest fuzz bounds bench calibrate papers docs clean
+.PHONY: demo test check compiled lowest fuzz bounds bench papers docs clean
 
 demo: $(RUNNABLE)
 	$(VENV)/bin/typicality demo --output demo --force
@@ -86,10 +86,6 @@ bench: $(READY)
 	$(RUN) benchmarks/sparse_rows.py
 	$(RUN) benchmarks/outlier_speed.py
 	$(RUN) benchmarks/p_values.py --quick
-
-# Seconds of a unit of work, measured on this machine, to the table that plans are made with.
-calibrate: $(READY)
-	$(RUN) benchmarks/calibrate.py
 
 # Each paper's RESULTS.md and figures/, beside its code. `make papers FAST=--fast` repeats less, and
 # writes to papers/results. Sets that are not ours to ship come from the folder TYPICALITY_DATA names.

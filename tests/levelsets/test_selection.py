@@ -18,7 +18,7 @@ from typicality.levelsets.selection import (
     critical_value,
     select_clusters,
 )
-from typicality.operators import KernelColumns, Truncated
+from typicality.operators import KernelColumns, Tiles
 
 
 def uniform(rng):
@@ -162,7 +162,7 @@ def test_dimension_around_a_row_is_the_effective_dimension(rng):
     def around_the_middle(X):
         columns = KernelColumns(Gaussian(0.5), X)
         weights = np.full(len(X), 1 / len(X))
-        sums = Truncated(columns, rtol=1e-12, single=False).expansion(weights[:, None])
+        sums = Tiles(columns, rtol=1e-12).expansion(weights[:, None])
         landscape = Landscape(columns, weights, 0.5, eta=0.5, sums=sums)
         middle = np.argmin(np.sum(X**2, axis=1))
         return _dimension_around(middle, landscape, np.ones(len(X)))
