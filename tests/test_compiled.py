@@ -22,7 +22,7 @@ from typicality.geometry import InputSpace
 from typicality.kernels import Stationary
 from typicality.kernels.stationary import CompiledKernel, SinglePrecision
 from typicality.membership.base import Array, CompiledRule, NearestPrototype, labels
-from typicality.operators import KernelColumns, Truncated
+from typicality.operators import KernelColumns, Tiles
 from typicality.operators.tails import ExactTails
 
 pytestmark = pytest.mark.xdist_group("compiled")  # long: it begins first
@@ -322,7 +322,7 @@ def test_a_kernel_is_one_class_and_its_compiled_form(rng, single):
     X, points = rng.normal(size=(3000, 2)), rng.normal(size=(50, 2))
     W = rng.random((3000, 2))
     kernel = Student(0.3)
-    tiles = Truncated(KernelColumns(kernel, X), rtol=1e-9, single=single)
+    tiles = Tiles(KernelColumns(kernel, X), rtol=1e-9, single=single)
     rtol = 1e-5 if single else 1e-7
     assert_allclose(tiles @ W, kernel(X, X) @ W, rtol=rtol)
     assert_allclose(tiles.complement(W), 0.5 * kernel.sqdist(X, X) @ W, rtol=rtol)

@@ -42,7 +42,6 @@ _MODULES = (
     "metrics",
     "operators",
     "persistence",
-    "plan",
     "plot",
     "preprocessing",
     "report",

@@ -4,38 +4,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
-from typing import Protocol
 
-
-class Follower(Protocol):
-    """Shows people how far a fit is; the command line has one."""
-
-    def expect(self, seconds: float) -> None:
-        """The fit that is under way is expected to take so long."""
-
-    def show(self, share: float) -> None:
-        """A share of the work is done, from 0 to 1. Any thread may call it."""
-
-
-_FOLLOWER: ContextVar[Follower | None] = ContextVar("_FOLLOWER", default=None)
+# Shows people how far a fit is, from 0 to 1, in any thread; the command line has one.
+_FOLLOWER: ContextVar[Callable[[float], None] | None] = ContextVar("_FOLLOWER", default=None)
 _BOUNDS: ContextVar[tuple[float, float]] = ContextVar("_BOUNDS", default=(0.0, 1.0))
 
 
 @contextmanager
-def followed_by(follower: Follower) -> Iterator[None]:
-    """A context in which somebody follows the fits of this thread."""
-    token = _FOLLOWER.set(follower)
+def followed_by(show: Callable[[float], None]) -> Iterator[None]:
+    """A context in which somebody is shown how far the fits of this thread are."""
+    token = _FOLLOWER.set(show)
     try:
         yield
     finally:
         _FOLLOWER.reset(token)
-
-
-def expect(seconds: float) -> None:
-    """Tell the follower, if there is one, how long a fit is expected to take."""
-    follower = _FOLLOWER.get()
-    if follower is not None:
-        follower.expect(seconds)
 
 
 def advance(share: float) -> None:
@@ -43,7 +25,7 @@ def advance(share: float) -> None:
     follower = _FOLLOWER.get()
     if follower is not None:
         first, last = _BOUNDS.get()
-        follower.show(first + (last - first) * min(max(share, 0.0), 1.0))
+        follower(first + (last - first) * min(max(share, 0.0), 1.0))
 
 
 @contextmanager
@@ -68,6 +50,6 @@ def counter(total: int) -> Callable[[], None]:
         if follower is not None:
             with lock:
                 done += 1
-                follower.show(first + (last - first) * done / total)
+                follower(first + (last - first) * done / total)
 
     return count

@@ -3,7 +3,7 @@
 Plain threads, because numba's own thread pools end the process when two threads of the user enter
 them at once, or after a fork. The number of threads is scikit-learn's: it follows
 `OMP_NUM_THREADS` and `threadpoolctl.threadpool_limits`. It changes no result: work is cut by the
-shape of the data, BLAS computes in one thread, and plans are made for `PLANNED_THREADS`.
+shape of the data, and BLAS computes in one thread.
 """
 
 import os
@@ -20,7 +20,6 @@ import numpy as np
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from typicality._typing import Doubles, Places
-from typicality.plan import PLANNED_THREADS as PLANNED_THREADS
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

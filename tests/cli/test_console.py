@@ -7,11 +7,10 @@ import sys
 
 import pytest
 
-from typicality._progress import advance, expect
+from typicality._progress import advance
 from typicality._words import for_people
 from typicality.cli.console import (
     Terminal,
-    about,
     numbers,
     percentages,
     place,
@@ -195,39 +194,6 @@ def test_a_closed_pipe_is_left_to_the_caller(monkeypatch):
             say()
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (5.4, "5 s"),
-        (19.4, "19 s"),
-        (36.0, "40 s"),
-        (115.0, "120 s"),
-        (125.0, "2 min"),
-        (1900.0, "30 min"),
-        (7300.0, "2 h"),
-    ],
-)
-def test_expected_time_is_said_in_few_digits(seconds, words, capsys):
-    assert about(seconds) == words
-    with Terminal().fitting("Fitting"):
-        expect(seconds)
-    assert capsys.readouterr().err == f"Expected: about {words} for the fit.\n"
-
-
-def test_expected_time_is_said_of_long_fits_only_and_once(capsys):
-    with Terminal().fitting("Fitting"):
-        expect(4.9)
-    assert capsys.readouterr().err == ""
-    with Terminal().fitting("Fitting"):
-        expect(30.0)
-        expect(60.0)
-    assert capsys.readouterr().err == "Expected: about 30 s for the fit.\n"
-    with Terminal(quiet=True).fitting("Fitting"):
-        expect(30.0)
-    expect(30.0)  # nobody follows
-    assert capsys.readouterr().err == ""
-
-
 def test_a_bar_moves_on_a_terminal_and_never_back(attach):
     filled = []
     for share in (0.25, 0.5, 1.0):
@@ -243,12 +209,10 @@ def test_lines_above_a_bar_have_no_remains_of_it(attach):
     attach()
     with Terminal().fitting("Fitting 9 rows"):
         advance(0.5)
-        expect(36.0)
         small.announce()
     text = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", sys.stderr.getvalue())
     lines = [line for line in re.split(r"[\r\n]+", text) if line.strip() and "\u2501" not in line]
     assert lines == [
-        "Expected: about 40 s for the fit.",
         "Compiling code for a table of this size, once on this ",
         "machine; `typicality warm-up` compiles all code in advance.",
     ]

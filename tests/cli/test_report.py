@@ -133,7 +133,7 @@ WRONG = [
     (("preparation",), 3),
     (("preparation", "parameters", "scale"), "huge"),
     (("estimator", "parameters"), [1]),
-    (("results", "plan"), "quick"),
+    (("results", "sums"), ["quick"]),
     (("results", "n_iter"), "3"),
     (("results", "explanation"), 3),
 ]

@@ -21,7 +21,7 @@ _NAMES = [
     "truncated-AlphaCutClustering",
     "truncated-OneClusterPCM",
     "nufft-OneClusterPCM",
-    "nystroem-FuzzyCMeans",
+    "nufft-FuzzyCMeans",
     "local-at-a-level",
     "weights-AdaptivePCM",
     "weights-FuzzyCMeans",

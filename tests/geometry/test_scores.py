@@ -140,7 +140,7 @@ def delays(rng, n):
 @pytest.mark.parametrize("n", [20_000, 40_000])
 def test_heavy_tails_are_scored_truly_and_few_rows_are_summed_exactly(rng, monkeypatch, n):
     X = delays(rng, n)
-    model = OneClusterPCM(algorithm="nufft").fit(X)
+    model = OneClusterPCM().fit(X)
     exact_rows = []
     log_sums_of = ExactTails.log_sums
     monkeypatch.setattr(

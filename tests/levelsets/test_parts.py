@@ -21,7 +21,7 @@ from typicality.levelsets.landscape import (
     segment_lengths,
 )
 from typicality.levelsets.spanning import Forest, spanning_tree
-from typicality.operators import KernelColumns, Truncated
+from typicality.operators import KernelColumns, Tiles
 
 
 def landscape(X, kernel, rtol=1e-12, **between):
@@ -29,7 +29,7 @@ def landscape(X, kernel, rtol=1e-12, **between):
     K = kernel(X, X)
     energy = 1 - weights @ K @ weights
     columns = KernelColumns(kernel, X)
-    sums = Truncated(columns, rtol=rtol, single=False).expansion(weights[:, None])
+    sums = Tiles(columns, rtol=rtol).expansion(weights[:, None])
     return Landscape(columns, weights, energy, eta=energy, sums=sums, **between)
 
 

@@ -6,7 +6,6 @@ sums at points enter with it; other sums at points enter by one entry in `SUMS`.
 
 import copy
 import pickle
-import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -25,15 +24,12 @@ from typicality.operators import (
     Dense,
     KernelColumns,
     Nufft,
-    Nystroem,
     PrecomputedKernel,
     PrecomputedSqdist,
     Tiles,
-    Tolerance,
-    Truncated,
     compressed,
 )
-from typicality.operators.base import Candidate, LazyExpansion, Problem
+from typicality.operators.base import LazyExpansion
 from typicality.operators.reduced_set import reduced_set
 from typicality.operators.tails import ExactTails
 
@@ -77,15 +73,13 @@ def points_for(X):
 class OperatorCase(NamedTuple):
     """An operator: its columns for some rows, how it is built from them, and its promise.
 
-    Products are linear and symmetric but for `rounding`, relative to the sum of absolute weights;
-    the number of threads changes them by no more than `threads`, relative to themselves.
+    Products are linear and symmetric but for `rounding`, relative to the sum of absolute weights.
     """
 
     columns: Callable[[Any], tuple[Any, Any]]
     build: Callable[[Any, Any], Any]
     promise: float
     rounding: float = 1e-13
-    threads: float = 0.0
 
 
 def evaluated(kernel):
@@ -109,18 +103,16 @@ KERNEL_OF = {kind.__name__: kind(WIDTHS.get(kind.__name__, 0.8)) for kind in DIS
 COMPILED = {str(kernel): evaluated(kernel) for kernel in KERNEL_OF.values()}
 GAUSSIAN = {"Gaussian(sigma=0.7)": evaluated(KERNEL_OF["Gaussian"])}
 
-# name: the columns it is for, how to build it, its promise (rounding, effect of threads)
+# name: the columns it is for, how to build it, its promise (rounding)
 OPERATORS = {
     "dense": (ANY, Dense, 0.0),
     "blocked": (ANY, Blocked, 0.0),
-    "tiles": (COMPILED, lambda c, X: Tiles(c, single=False), 0.0),
+    "tiles": (COMPILED, lambda c, X: Tiles(c), 0.0),
     "tiles, single": (COMPILED, lambda c, X: Tiles(c, single=True), 8e-7, 1e-6),
-    "truncated": (COMPILED, lambda c, X: Truncated(c, rtol=1e-3, single=False), 1e-3),
-    "truncated, single": (COMPILED, lambda c, X: Truncated(c, rtol=1e-6, single=True), 2e-6, 1e-6),
-    "nufft": (GAUSSIAN, lambda c, X: Nufft(c, rtol=1e-3, memory=2**30), 1e-3),
-    "nufft, finer": (GAUSSIAN, lambda c, X: Nufft(c, rtol=1e-8, memory=2**30), 1e-8),
-    "nystroem": (COMPILED, lambda c, X: Nystroem(c, rtol=1e-2), 1e-2, 1e-13, 1e-13),
-    "nystroem, finer": (COMPILED, lambda c, X: Nystroem(c, rtol=1e-9), 1e-9, 1e-13, 1e-13),
+    "truncated": (COMPILED, lambda c, X: Tiles(c, rtol=1e-3), 1e-3),
+    "truncated, single": (COMPILED, lambda c, X: Tiles(c, rtol=1e-6, single=True), 2e-6, 1e-6),
+    "nufft": (GAUSSIAN, lambda c, X: Nufft(c, rtol=1e-3), 1e-3),
+    "nufft, finer": (GAUSSIAN, lambda c, X: Nufft(c, rtol=1e-8), 1e-8),
 }
 OPERATOR_CASES = {
     f"{name}, {kernel}": OperatorCase(columns, *rest)
@@ -179,7 +171,7 @@ def is_the_same_each_time_and_with_any_threads(case):
         assert_array_equal([again @ W, again.complement(W)], alone)
     with threadpool_limits(4):
         together = np.array([operator @ W, operator.complement(W)])
-    assert_allclose(together, alone, rtol=case.threads)
+    assert_array_equal(together, alone)
 
 
 def agrees_with_its_sums_at_points(case):
@@ -194,44 +186,12 @@ def agrees_with_its_sums_at_points(case):
         assert (np.abs(sums.complement_at(rows) - operator.complement(W)) <= off).all()
 
 
-def takes_the_memory_it_says(case):
-    """What NumPy allocates to build it and for a product; what libraries allocate is not seen."""
-    columns, rows = case.columns(draw(12, 600))
-    W = np.ones((len(rows), 1))
-    case.build(columns, rows).complement(W)  # loads code, and sorts rows into a tree
-    tracemalloc.start()
-    operator = case.build(columns, rows)
-    operator.complement(W)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert operator.working_memory / 10 < peak < 2.1 * operator.working_memory + 2**19
-
-
-def costs_more_for_more_rows(case):
-    offers = []
-    for n in (300, 1200):
-        columns = KernelColumns(KERNEL_OF["Gaussian"], draw(13, n))
-        problem = Problem(columns, columns.training, Tolerance(*[case.promise] * 3), 2**30, 1)
-        operator = case.build(columns, columns.training)
-        offers.append(type(operator).offer(problem))
-        assert isinstance(offers[-1], Candidate)
-        built = offers[-1].build()
-        assert built.method == offers[-1].method == offers[-1].plan.method == operator.method
-        assert built.rtol <= offers[-1].rtol <= case.promise
-        assert type(operator).seconds_to_ask(n) >= 0.0
-    assert 0 < offers[0].product < offers[1].product
-    assert offers[0].setup <= offers[1].setup
-    assert 0 < min(offer.n_bytes for offer in offers) <= 2**30
-
-
 OPERATOR_CHECKS = [
     keeps_its_promise,
     is_linear_and_symmetric,
     complement_is_that_of_the_product,
     is_the_same_each_time_and_with_any_threads,
     agrees_with_its_sums_at_points,
-    takes_the_memory_it_says,
-    costs_more_for_more_rows,
 ]
 
 
@@ -294,7 +254,7 @@ SUMS = {
 } | {
     "nufft, as fine as asked": (
         ["Gaussian"],
-        lambda c, W: Nufft(c, rtol=1e-3, memory=2**30).expansion(W, rtol=1e-7),
+        lambda c, W: Nufft(c, rtol=1e-3).expansion(W, rtol=1e-7),
         1e-7,
     ),
     "many features": (

@@ -13,15 +13,13 @@ from operators.contract import (
     SUMS_CHECKS,
     OperatorCase,
     SumsCase,
-    costs_more_for_more_rows,
     expansion_of,
     points_for,
-    takes_the_memory_it_says,
 )
 from typicality.kernels import Gaussian, Polynomial
 from typicality.operators import (
     EXACT,
-    Blocked,
+    Dense,
     Fused,
     KernelColumns,
     Tolerance,
@@ -30,18 +28,11 @@ from typicality.operators import (
     fused,
     torch_blocked,
 )
-from typicality.operators.base import Problem
 from typicality.operators.tails import ExactTails
 from typicality.operators.torch_tails import TorchTails
 
 torch = pytest.importorskip("torch")
 
-# NumPy does not see the memory of torch; offers are made for a device.
-CHECKS = [
-    check
-    for check in OPERATOR_CHECKS
-    if check not in (takes_the_memory_it_says, costs_more_for_more_rows)
-]
 gpu = pytest.mark.gpu
 
 
@@ -63,7 +54,7 @@ def small_blocks(monkeypatch):
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", OPERATOR_CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("columns", COMPILED.values(), ids=COMPILED)
 def test_torch_blocked(columns, check):
     check(OperatorCase(columns, on_cpu, 0.0))
@@ -77,7 +68,7 @@ def test_sums_of_torch_blocked(kernel, check):
 
 
 @gpu
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", OPERATOR_CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize(("build", "promise"), [(fused_single, 1e-6), (fused_double, 1e-9)])
 def test_fused(build, promise, check):
     check(OperatorCase(*GAUSSIAN.values(), build, promise, rounding=promise))
@@ -151,33 +142,24 @@ def test_tails_in_torch_put_many_copies_together():
     assert weight.tolist() == copies.tolist() == [500.0] * 3
 
 
-def problem_of(kernel, device, rtol):
-    columns = KernelColumns(kernel, np.random.default_rng(0).normal(size=(300, 2)))
-    return Problem(columns, columns.training, Tolerance(rtol, rtol, rtol), 2**30, 1, device)
-
-
 @pytest.mark.parametrize(
-    ("operator", "problem"),
+    ("kernel", "device", "rtol"),
     [
-        (TorchBlocked, problem_of(Gaussian(1.0), None, 1e-6)),
-        (TorchBlocked, problem_of(Polynomial(2), "cuda", 1e-6)),
-        (Fused, problem_of(Gaussian(1.0), "cpu", 1e-6)),
-        (Fused, problem_of(KERNEL_OF["Cauchy"], "cuda", 1e-6)),
-        (Fused, problem_of(Gaussian(1.0), "cuda", 0.0)),
+        (Gaussian(1.0), "cpu", 1e-6),
+        (KERNEL_OF["Cauchy"], "cuda", 1e-6),
+        (Gaussian(1.0), "cuda", 0.0),
     ],
 )
-def test_operator_says_why_it_makes_no_offer(operator, problem):
-    assert isinstance(operator.offer(problem), str)
+def test_what_has_no_fused_sums_is_computed_by_blocks(kernel, device, rtol):
+    columns = KernelColumns(kernel, np.random.default_rng(0).normal(size=(300, 2)))
+    operator = choose_operator(
+        columns, columns.training, Tolerance(rtol, rtol, rtol), device=device
+    )
+    assert isinstance(operator, TorchBlocked)
+    assert device in operator.how
 
 
-def test_a_kernel_without_a_form_in_torch_is_computed_by_numpy():
+def test_a_kernel_without_a_form_in_torch_is_computed_on_the_cpu():
     X = np.random.default_rng(0).normal(size=(300, 2))
-    operator, _ = choose_operator(KernelColumns(Polynomial(2), X), X, EXACT, device="meta")
-    assert isinstance(operator, Blocked)
-
-
-def test_an_algorithm_of_the_cpu_is_refused_on_a_device():
-    X = np.random.default_rng(0).normal(size=(300, 2))
-    columns = KernelColumns(Gaussian(1.0), X)
-    with pytest.raises(ValueError, match=r"nufft.*cuda:0"):
-        choose_operator(columns, X, algorithm="nufft", device="cuda:0")
+    operator = choose_operator(KernelColumns(Polynomial(2), X), X, EXACT, device="meta")
+    assert isinstance(operator, Dense)

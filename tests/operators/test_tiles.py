@@ -10,7 +10,7 @@ from instances import DISTANCE_KINDS
 from reference.kernel_sums import sums_at
 from typicality.geometry import KernelSpace
 from typicality.kernels import Gaussian, Laplacian, Linear
-from typicality.operators import KernelColumns, Tiles, Tolerance, Truncated, has_compiled_sums
+from typicality.operators import KernelColumns, Tiles, Tolerance, has_compiled_sums
 from typicality.operators.row_tree import RowTree
 from typicality.operators.tiles import SINGLE_RTOL
 
@@ -18,7 +18,7 @@ every_kind = pytest.mark.parametrize("kind", DISTANCE_KINDS)
 every_precision = pytest.mark.parametrize("single", [False, True])
 TILES = {
     False: lambda columns, rtol, single: Tiles(columns, single=single),
-    True: lambda columns, rtol, single: Truncated(columns, rtol=rtol, single=single),
+    True: lambda columns, rtol, single: Tiles(columns, rtol=rtol, single=single),
 }
 
 
@@ -71,7 +71,7 @@ def test_sums_in_double_precision_are_exact_but_for_rounding(rng, kind, d, offse
     X, W = rng.normal(size=(500, d)) + offset, rng.random((500, 3))
     points = rng.normal(size=(70, d)) + offset
     kernel = of_unit_spread(kind, d)
-    operator = Tiles(KernelColumns(kernel, X), single=False)
+    operator = Tiles(KernelColumns(kernel, X))
     assert_allclose(operator @ W, sums_at(kernel, X, W, X), rtol=1e-13)
     assert_allclose(operator.expansion(W).at(points), sums_at(kernel, X, W, points), rtol=1e-13)
 
@@ -81,7 +81,7 @@ def test_sums_in_double_precision_are_exact_but_for_rounding(rng, kind, d, offse
 def test_complements_keep_their_digits_for_wide_kernels(rng, kind, sigma):
     X, W = rng.normal(size=(300, 3)), rng.random((300, 2))
     kernel = kind(sigma)
-    operator = Tiles(KernelColumns(kernel, X), single=False)
+    operator = Tiles(KernelColumns(kernel, X))
     exact = sums_at(kernel, X, W, X, complement=True)
     assert_allclose(operator.complement(W), exact, rtol=1e-13)
     assert_allclose(operator.expansion(W).complement_at(X), exact, rtol=1e-13)
@@ -187,7 +187,7 @@ def test_the_share_of_work_falls_with_the_width_of_the_kernel(rng, kind):
     shares = []
     for sigma in (1e-4, 1e-2, 1.0, 1e4):
         kernel = kind(sigma)
-        operator = Truncated(KernelColumns(kernel, X), rtol=1e-3, single=False)
+        operator = Tiles(KernelColumns(kernel, X), rtol=1e-3)
         near = (kernel(X[::100], X) >= 1e-3).mean()
         assert operator.share_of_work() >= 0.9 * near
         shares.append(operator.share_of_work())

@@ -283,8 +283,6 @@ def test_what_a_model_of_arrays_or_of_sparse_rows_cannot_do_is_refused(X):
         model.explain(rows)
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         model.report(rows)
-    with pytest.raises(ValueError, match=r"algorithm='nufft' cannot be used"):
-        OneClusterPCM(algorithm="nufft").fit(rows)
 
 
 def test_values_that_are_no_numbers_are_named(X):

@@ -14,7 +14,6 @@ from typicality._words import for_people, printable, printable_json, shown_path
 if TYPE_CHECKING:
     from rich.console import Console
 
-_LONG = 5.0  # seconds from which the expected time of a fit is printed
 _COLOUR = re.compile(r"(\x1b\[[\d;]*m)")
 
 
@@ -83,14 +82,20 @@ class Terminal:
 
     @contextmanager
     def fitting(self, words: str) -> Iterator[None]:
-        """Show how far a fit is, on a terminal; if it will take long, say first how long."""
+        """Show how far a fit is, on a terminal; the bar never goes back."""
         from typicality._progress import followed_by
 
-        with (
-            self._bar(words, "spinner", "words", "bar", "elapsed") as update,
-            followed_by(_Fit(self, lambda share: update(completed=share, total=1.0))),
-        ):
-            yield
+        farthest = 0.0
+        with self._bar(words, "spinner", "words", "bar", "elapsed") as update:
+
+            def show(share: float) -> None:
+                nonlocal farthest
+                if share > farthest:
+                    farthest = share
+                    update(completed=share, total=1.0)
+
+            with followed_by(show):
+                yield
 
     @contextmanager
     def counting(self, words: str, total: int) -> Iterator[Callable[..., None]]:
@@ -134,59 +139,20 @@ class Terminal:
     def passes(self, words: str, rows: Any) -> Iterator[None]:
         """Show on a terminal which pass over rows is under way, and how far it is.
 
-        `rows` are those of a file that is read block by block; they call their `watch`. If a fit
-        will take long, say how long after its second iteration.
+        `rows` are those of a file that is read block by block; they call their `watch`.
         """
-        from typicality._progress import followed_by
-
-        fit = _Fit(self, lambda share: None)
-        with self.counting(words, rows.n_rows) as done, followed_by(fit):
+        with self.counting(words, rows.n_rows) as done:
             rows.watch = lambda number, n_rows: done(n_rows, f"{words}, pass {number}")
             try:
                 yield
             finally:
                 rows.watch = None
 
-    def say_expected(self, seconds: float) -> None:
-        """Print on stderr how long a fit may take."""
-        # Printed by rich itself: it moves the bar that may be on the screen out of the way.
-        self._err.print(f"Expected: about {about(seconds)} for the fit.")
-
     def _say_compiling(self) -> None:
         self._err.print(
             "Compiling code for a table of this size, once on this machine; `typicality warm-up` "
             "compiles all code in advance."
         )
-
-
-class _Fit:
-    """Follows a fit for a terminal: the expected time is said once, and a bar never goes back."""
-
-    def __init__(self, terminal: Terminal, show: Callable[[float], None]) -> None:
-        self._terminal = terminal
-        self._show = show
-        self._said = False
-        self._share = 0.0
-
-    def expect(self, seconds: float) -> None:
-        """Say how long the fit may take."""
-        if seconds >= _LONG and not self._said:
-            self._said = True
-            self._terminal.say_expected(seconds)
-
-    def show(self, share: float) -> None:
-        """Move the bar."""
-        if share > self._share:
-            self._share = share
-            self._show(share)
-
-
-def about(seconds: float) -> str:
-    """A time in words, in as few digits as an estimate deserves."""
-    units = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
-    unit, name = next((each for each in units if seconds >= 2.0 * each[0]), units[-1])
-    number = seconds / unit
-    return f"{round(number, -1) if number >= 20.0 else round(number):.0f} {name}"
 
 
 def _print(console: "Console", *things: Any, soft_wrap: bool = False) -> None:

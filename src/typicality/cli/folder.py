@@ -57,7 +57,7 @@ _RUN: dict[str, Any] = {
     "results": {
         "n_iter": int,
         "status": str,
-        "plan": {"method": str, "reason": str},
+        "sums": str,
         "explanation?": str,
         "fdr?": float,
         "sample?": {"n_rows": int},

@@ -263,7 +263,7 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Method", f"{estimator['class']}, {parameters}."),
         *([] if explained is None else [("Choice", explained)]),
         ("Iterations", f"{counted(results['n_iter'], 'iteration')}, {results['status']}."),
-        ("Sums", f"{results['plan']['method']}: {results['plan']['reason']}"),
+        ("Sums", results["sums"]),
         ("Command", record["command"]),
         *(("Warning of the run", text) for text in record["warnings"]),
         ("Versions", f"{versions}."),

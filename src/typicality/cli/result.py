@@ -335,7 +335,7 @@ class Run:
             "sigma": getattr(model, "sigma_", None),
             "n_iter": model.n_iter_,
             "status": model.status_,
-            "plan": {"method": model.plan_.method, "reason": model.plan_.reason},
+            "sums": model.sums_,
             "named_by": self.named_by,
             "text_columns": [each._asdict() for each in self.tabulated],
             "typical_rows": self.typical_rows,

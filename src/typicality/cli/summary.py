@@ -93,7 +93,7 @@ def say_run(terminal: Terminal, run: Run) -> None:
     meaning = f": {ESTIMATORS[kind].meaning}" if kind in ESTIMATORS else ""
     took = f"{counted(model.n_iter_, 'iteration')}, {run.seconds['all']:.1f} s in all"
     terminal.say()
-    terminal.say(f"By {kind}{meaning}; {took}.\nHow it was computed: {model.plan_.reason}")
+    terminal.say(f"By {kind}{meaning}; {took}.\nHow it was computed: {model.sums_}")
 
 
 def _hints(run: Run) -> list[str]:

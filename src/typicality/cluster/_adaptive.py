@@ -35,7 +35,6 @@ Run = Callable[..., PicardResult[State]]
 
 _SIDE = 20.0  # of a box for one feature; 10 for four of them
 _SMALLEST_BOX, _LARGEST_BOX = 1e-6, 1e6
-_USUAL_ITERATIONS = 200  # from ten to some hundred
 
 SPARSITY_CONSTRAINTS: dict[str, list[Any]] = {
     "p": [Interval(Real, 0, 1, closed="neither")],
@@ -157,7 +156,7 @@ class AdaptiveClusterer(PrototypeClusterer):
             start = farthest_rows(space, gaps, at_the_first_row(space), self.n_clusters)
         elif start is None:
             start = space.near_rows(start_rows("max-min", space, self.n_clusters), share=0.0)
-        self._begin(callbacks, opened, start.n_clusters, n_runs=1, n_iter=_USUAL_ITERATIONS)
+        self._begin(callbacks, opened, n_runs=1)
         unit = self._unit_of_length(space)
         eta = np.array([space.total_variance])
         if start.n_clusters > 1:

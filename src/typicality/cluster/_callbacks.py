@@ -1,21 +1,15 @@
 """The Picard loop as tasks of `sklearn.callback`: progress bars and early stopping."""
 
-import time
 from collections.abc import Callable
-from dataclasses import replace
 from math import inf, log
 from typing import Any
 
-from typicality._compat import effective_n_threads
-from typicality._progress import advance, expect, part
-from typicality.plan import Plan
+from typicality._progress import advance, part
 from typicality.solve.picard import PicardResult, picard
 from typicality.solve.step import ClusterState, Step
 
 State = ClusterState[Any]
-_USUAL_ITERATIONS = 50  # of a run
 _USUAL_RUNS = 10  # where their number is not known before
-_TIMED = 2  # the iteration that is timed: code may be compiled in the one before
 
 
 class FitCallbacks:
@@ -42,9 +36,7 @@ class FitCallbacks:
         self,
         n_runs: int | None,
         attributes: Callable[[Any], dict[str, Any]],
-        plan: Plan | None = None,
         *,
-        n_iter: int = _USUAL_ITERATIONS,
         loop_share: float = 0.9,
     ) -> None:
         """Begin the fit.
@@ -55,28 +47,13 @@ class FitCallbacks:
             The most runs of the loop, where that is known.
         attributes : callable
             `attributes(state)`: what a model as of an iteration needs for prediction.
-        plan : Plan, optional
-            How an iteration is computed: whoever follows the fit learns how long it may take.
-            Without an estimate of the seconds, the second iteration is timed.
-        n_iter : int
-            How many iterations a run usually takes.
         loop_share : float, default=0.9
             The share of the time that the runs usually take.
         """
         self._n_runs, self._n_done, self._loop_share = n_runs, 0, loop_share
-        n_iter = min(n_iter, self._estimator.max_iter)
-        self._n_products = n_iter * (_USUAL_RUNS if n_runs is None else max(n_runs, 1))
-        seconds = None if plan is None else self.timed(plan).seconds_in(effective_n_threads())
-        self._n_timed = 0 if seconds is None else _TIMED
-        if seconds is not None:
-            expect(seconds)
         self._attributes = attributes
         self._fit = self._estimator._init_callback_context(max_subtasks=n_runs)
         self._fit.call_on_fit_task_begin(**self._data)
-
-    def timed(self, plan: Plan) -> Plan:
-        """A plan with the number of iterations that the fit is expected to take."""
-        return replace(plan, n_products=self._n_products)
 
     def run(
         self, step: Step, state: State, *, tol: float | None = None, max_iter: int | None = None
@@ -87,27 +64,11 @@ class FitCallbacks:
         """
         tol = self._estimator.tol if tol is None else tol
         max_iter = self._estimator.max_iter if max_iter is None else max_iter
-        step = _advancing(self._timing(step), tol, max_iter)
+        step = _advancing(step, tol, max_iter)
         with part(*self._part_of_run()):
             result = self._loop(step, state, tol=tol, max_iter=max_iter)
         self._n_done += 1
         return result
-
-    def _timing(self, step: Step) -> Step:
-        """The step; where seconds were not estimated, a call tells how long the fit may take."""
-
-        def timed_step(state: State) -> tuple[State, float, float]:
-            if self._n_timed == _TIMED:
-                return step(state)
-            began = time.perf_counter()
-            result = step(state)
-            self._n_timed += 1
-            if self._n_timed == _TIMED:
-                iterations = (time.perf_counter() - began) * self._n_products
-                expect(iterations / self._loop_share)
-            return result
-
-        return timed_step
 
     def _part_of_run(self) -> tuple[float, float]:
         """Which part of the fit the next run is; where their number is unknown, parts shrink."""

@@ -136,11 +136,10 @@ def learn_cut_of_sample(estimator: Any, rows: Rows, callbacks: FitCallbacks) -> 
     del estimator.weights_, estimator.memberships_
     if len(few.rows) < few.n_distinct:
         of_what = "the sample" if opened is None else "all rows"
-        estimator.plan_ = replace(
-            estimator.plan_,
-            reason=f"the tree is that of a sample of {len(few.rows):,} distinct rows of "
+        estimator.sums_ = (
+            f"the tree is that of a sample of {len(few.rows):,} distinct rows of "
             f"{rows.n_rows:,}, its heights are sums over {of_what}, and every row is labelled; "
-            f"{estimator.plan_.reason}",
+            f"{estimator.sums_}"
         )
     estimator.labels_ = estimator.predict(rows)
     estimator.typicality_ = estimator.predict_typicality(rows)
@@ -155,7 +154,7 @@ def _open_all_rows(estimator: Any, rows: Rows, few: DistinctRows) -> OpenSpace |
     if estimator._is_local or not is_gaussian:
         return None
     sums = SumOptions.of(estimator)
-    if sums.algorithm not in ("auto", "nufft") or sums.rtol == 0:
+    if sums.rtol == 0:
         return None
     sigma = "alpha-cut" if is_word(estimator.sigma, "auto") else estimator.sigma
     promise = min(sums.rtol, _SHARE_OF_A_ROW / rows.total_weight)
@@ -195,7 +194,7 @@ def _fit_all_rows(
 
     begin_density(space, callbacks, attributes)
     result = solve_one_cluster(estimator, space, callbacks, weights=estimator.weights)
-    estimator._set(**attributes(result.state), **estimator._record(opened, result, callbacks, 1))
+    estimator._set(**attributes(result.state), **estimator._record(opened, result))
 
     def warn() -> None:
         warn_about_density(estimator, space, result, instead="")

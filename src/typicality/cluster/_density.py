@@ -32,7 +32,6 @@ from typicality.solve.step import (
 )
 
 _LOOP_SHARE = 0.7  # of the time of a fit; the rest is the scores of all rows
-_USUAL_ITERATIONS, _LOOKING_AHEAD = 14, 5
 
 
 def open_density(estimator: Any, rows: Any, weight: Floats | None) -> OpenSpace:
@@ -98,10 +97,7 @@ def begin_density(
     space: Any, callbacks: FitCallbacks, attributes: Callable[[State], dict[str, Any]]
 ) -> None:
     """Begin a fit of one run, the iterations of one cluster."""
-    plan = space.plan(1)
-    ahead = plan.method in ("blocked", "truncated")  # where a sample of the rows saves steps
-    n_iter = _LOOKING_AHEAD if ahead else _USUAL_ITERATIONS
-    callbacks.begin(1, attributes, plan, n_iter=n_iter, loop_share=_LOOP_SHARE)
+    callbacks.begin(1, attributes, loop_share=_LOOP_SHARE)
 
 
 def warn_about_density(

@@ -45,7 +45,7 @@ def learn_by_blocks(estimator: Any, rows: Rows, callbacks: FitCallbacks, rate: f
     state: Any = result.state
     estimator._set(
         **_for_prediction(state, opened, rate, held_out),
-        **estimator._record(opened, result, callbacks, 1),
+        **estimator._record(opened, result),
     )
     mean, rule = estimator._left_out.mean, state.rule
     estimator.typicality_ = rows.map(lambda block: mean.memberships(rule, block.X)[:, 0])

@@ -34,8 +34,6 @@ from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, is_pairwise, take
 from typicality.geometry.centroids import Centroids
 from typicality.geometry.checks import check_blocks, check_rows, check_sample_weight
 from typicality.kernels import Kernel
-from typicality.operators import ALGORITHMS
-from typicality.plan import Plan
 from typicality.rows import as_rows, is_blockwise
 from typicality.solve.picard import PicardResult, Status
 
@@ -49,7 +47,6 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "sigma": [StrOptions(set(BANDWIDTH_RULES)), Interval(Real, 0, np.inf, closed="neither")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],
-    "algorithm": [StrOptions(set(ALGORITHMS))],
     "rtol": [Interval(Real, 0, 1, closed="left")],
 }
 # Attributes that a fitted model may lack: some fits do not set them, and `compress` drops some.
@@ -334,7 +331,7 @@ class KernelEstimator(CallbackSupportMixin, TransformerMixin, Estimator):
     n_iter_: int
     status_: Status
     objective_path_: Annotated[Doubles, "_steps"]
-    plan_: Plan
+    sums_: str
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -394,17 +391,15 @@ class KernelEstimator(CallbackSupportMixin, TransformerMixin, Estimator):
         check_feature_names_in(self, input_features, generate_names=False)
         return np.asarray(self._soft_names(), dtype=object)
 
-    def _record(
-        self, opened: OpenSpace, result: PicardResult[Any], callbacks: FitCallbacks, n_columns: int
-    ) -> dict[str, Any]:
-        """The attributes that say how a fit went, with sums over so many columns of weights."""
+    def _record(self, opened: OpenSpace, result: PicardResult[Any]) -> dict[str, Any]:
+        """The attributes that say how a fit went."""
         return {
             "kernel_": opened.kernel,
             "sigma_": opened.sigma,
             "n_iter_": result.n_iter,
             "status_": result.status,
             "objective_path_": np.array(result.objectives),
-            "plan_": callbacks.timed(opened.space.plan(n_columns)),
+            "sums_": opened.space.how,
         }
 
     @abstractmethod

@@ -23,7 +23,6 @@ from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality._words import counted
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._estimator import Estimator
-from typicality.plan import Plan
 from typicality.solve.picard import Status
 
 _FEWEST_ROWS = 20  # with fewer the answer is one group
@@ -96,7 +95,7 @@ class JoinedMixture(ClusterMixin, Estimator):
     n_parts_: int
     n_iter_: int
     status_: Status
-    plan_: Plan
+    sums_: str
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"random_state": ["random_state"]}
 
@@ -134,12 +133,10 @@ class JoinedMixture(ClusterMixin, Estimator):
         self.n_parts_ = len(parts.weights)
         self.agreement_ = agreement
         self.n_iter_, self.status_ = chosen.n_iter, Status.CONVERGED
-        self.plan_ = Plan(
-            "mixture",
-            8 * len(rows) * (rows.shape[1] + 2 * self.n_parts_),
+        self.sums_ = (
             f"Gaussian mixtures of up to {_MOST_PARTS} components were fitted on "
             f"{counted(len(some), 'row')}; the result was chosen by agreement among "
-            f"{counted(len(voters), 'candidate')}.",
+            f"{counted(len(voters), 'candidate')}."
         )
 
     def predict(self, X: ArrayLike) -> Labels:

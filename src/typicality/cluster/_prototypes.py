@@ -197,20 +197,11 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         sums = SumOptions.of(self, n_columns)
         return open_space(self.kernel, self.sigma, rows, weight, sums=sums, **scaling)
 
-    def _begin(
-        self,
-        callbacks: FitCallbacks,
-        opened: OpenSpace,
-        n_clusters: int,
-        *,
-        n_runs: int | None,
-        **usual: Any,
-    ) -> None:
-        """Warn of suspicious features, and begin the runs with so many prototypes."""
+    def _begin(self, callbacks: FitCallbacks, opened: OpenSpace, *, n_runs: int | None) -> None:
+        """Warn of suspicious features, and begin the runs."""
         warn_about_features(opened, self)
-        plan = opened.space.plan(n_clusters)
         attributes = partial(self._for_prediction, opened=opened)
-        callbacks.begin(n_runs, attributes, plan, **usual)
+        callbacks.begin(n_runs, attributes)
 
     def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
         opened, result, attributes = self._find(rows, weight, callbacks)
@@ -229,7 +220,7 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         self._set(
             **attributes,
             **self._for_prediction(state, opened),
-            **self._record(opened, result, callbacks, prototypes.n_clusters),
+            **self._record(opened, result),
             objective_=outcome.objective,
         )
         self.prototype_labels_ = labels.prototype_labels

@@ -42,8 +42,15 @@ from typicality.kernels import (
     named_kernel,
 )
 from typicality.minimax import MinimaxPaths
-from typicality.operators import KernelColumns, PrecomputedKernel, PrecomputedSqdist, Tolerance
+from typicality.operators import (
+    EXACT,
+    KernelColumns,
+    PrecomputedKernel,
+    PrecomputedSqdist,
+    Tolerance,
+)
 from typicality.operators.columns import DeviceColumns
+from typicality.operators.tolerance import are_few
 from typicality.operators.torch_blocked import log_profile
 from typicality.rows import DistinctRows, Rows, SparseRows, TensorRows
 
@@ -85,19 +92,16 @@ class SumOptions(NamedTuple):
 
     Parameters
     ----------
-    algorithm : str, default="auto"
-        The way, or "auto".
     rtol : float, default=0.0
         How far they may be off, relative to the variance of the mapped rows.
     of_a_row : bool, default=False
         Whether that is relative to the height of a row that stands alone instead.
     n_columns : int, default=1
-        How many clusters each product is for.
+        How many clusters rows that are read block by block are compared with.
     device : str, optional
         Where they are computed, as torch names it; None for NumPy and compiled code.
     """
 
-    algorithm: str = "auto"
     rtol: float = 0.0
     of_a_row: bool = False
     n_columns: int = 1
@@ -110,13 +114,15 @@ class SumOptions(NamedTuple):
         if estimator.tol > 0:
             rtol = min(rtol, 0.1 * estimator.tol)
         device = getattr(estimator, "_device", None)
-        return cls(estimator.algorithm, rtol, of_a_row, n_columns, device)
+        return cls(rtol, of_a_row, n_columns, device)
 
     def tolerance(self, columns: KernelColumns, sample_weight: Floats | None) -> Tolerance:
         """The same in terms of the sums."""
         if self.of_a_row:
             return Tolerance.of_a_row(columns.n_training, sample_weight, self.rtol)
-        return Tolerance.of_distances(columns, sample_weight, self.rtol, self.algorithm)
+        if are_few(columns):
+            return EXACT
+        return Tolerance.of_distances(columns, sample_weight, self.rtol)
 
 
 EXACT_SUMS = SumOptions()
@@ -178,7 +184,6 @@ def open_space(
         Whether extreme values are left out of that range.
     """
     check_kernel(kernel)
-    check_algorithm(sums.algorithm, kernel, explicit=explicit)
     if isinstance(rows, Rows) and not (explicit and has_input_space(kernel)):
         return _open_blocks(kernel, sigma, rows, novelty=novelty, sums=sums)
     if is_sparse(rows) and not takes_sparse(kernel):
@@ -224,8 +229,6 @@ def open_space(
         columns.given,
         sample_weight,
         tolerance=sums.tolerance(columns, sample_weight),
-        algorithm=sums.algorithm,
-        n_columns=sums.n_columns,
         device=sums.device,
     )
     return OpenSpace(space, coordinates, built, features)
@@ -280,9 +283,7 @@ def _open_blocks(
     few = rows.sample()
     weight = few.weight * (rows.total_weight / few.weight.sum())
     built = _kernel(kernel, sigma, few.rows, weight, novelty=novelty)
-    space = BlockSpace.of(
-        built, rows, rtol=sums.rtol, algorithm=sums.algorithm, n_columns=sums.n_columns
-    )
+    space = BlockSpace.of(built, rows, rtol=sums.rtol, n_columns=sums.n_columns)
     return OpenSpace(space, coordinates, built, features)
 
 
@@ -344,25 +345,6 @@ def check_kernel(kernel: Any) -> None:
         raise ValueError(
             f"kernel is the class {kernel.__name__}: pass an object, e.g. {kernel.__name__}(1.0), "
             "or a name."
-        )
-
-
-def check_algorithm(algorithm: str, kernel: Any, *, explicit: bool) -> None:
-    """A way to compute sums of kernel values where there are none to compute."""
-    if algorithm == "auto":
-        return
-    if explicit and has_input_space(kernel):
-        raise ValueError(
-            f"algorithm={algorithm!r} computes sums of kernel values, and the linear kernel "
-            "needs none: the iteration runs in the input space. Leave algorithm out, or "
-            "use another kernel, e.g. kernel='gaussian'."
-        )
-    given = isinstance(kernel, str) and kernel in SPECIAL_KERNELS
-    if given and algorithm != "blocked":
-        raise ValueError(
-            f"algorithm={algorithm!r} has no effect with kernel={kernel!r}: the matrix "
-            "exists already, and products with it are computed block by block. Leave "
-            "algorithm out."
         )
 
 

@@ -44,13 +44,13 @@ from typicality.levelsets.scales import (
     choose_clusters,
     choose_on_one_tree,
     cut_at_choice,
-    expected_seconds,
 )
 from typicality.levelsets.spanning import spanning_tree
 from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
-from typicality.plan import Plan
 from typicality.rows import DistinctRows, Rows, content_hash
 from typicality.solve.picard import Status
+
+_TREES_SHARE = 0.8  # of the time of a fit; the rest is the labels of all rows
 
 
 class AlphaCutClustering(ClusterMixin, KernelEstimator):
@@ -126,12 +126,9 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         The largest number of iterations, for ``weights="typicality"``.
     tol : float, default=1e-5
         Stop when the criterion falls below this value. With 0, `max_iter` iterations are run.
-    algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How kernel sums are computed, with a kernel of one width. "auto" chooses the fastest method;
-        `plan_` names it. All methods keep the error bound `rtol`; "dense" is exact.
     rtol : float, default=1e-6
-        The largest error of these sums, relative to the height of a row without neighbours, and at
-        most `tol` / 10. 0 makes all sums exact.
+        The largest error of sums of kernel values with a kernel of one width, relative to the
+        height of a row without neighbours, and at most `tol` / 10. 0 makes all sums exact.
 
     Attributes
     ----------
@@ -173,8 +170,8 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         The kernel that was used.
     sigma_ : float
         The width of the kernel; for a local kernel, its median width.
-    plan_ : Plan
-        How sums of kernel values were computed, and why.
+    sums_ : str
+        How sums were computed, in a sentence.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
@@ -247,7 +244,6 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         criterion: str = "weights",
         max_iter: int = 1000,
         tol: float = 1e-5,
-        algorithm: str = "auto",
         rtol: float = 1e-6,
     ) -> None:
         self.kernel = kernel
@@ -263,7 +259,6 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         self.criterion = criterion
         self.max_iter = max_iter
         self.tol = tol
-        self.algorithm = algorithm
         self.rtol = rtol
 
     @like_rows
@@ -429,15 +424,12 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         Returns a function that warns of what is suspicious.
         """
         reader, given = self._local_reader(nodes), self._takes_distances
-        trees, others = expected_seconds(len(nodes.rows), 1 if given else nodes.rows.shape[1])
-        expected = Plan("local", 0, "trees of many scales", other_seconds=trees + others)
-        callbacks.begin(0, lambda state: {}, expected)
-        trees_share = trees / (trees + others)
+        callbacks.begin(0, lambda state: {})
 
         def search_among(some: Places) -> Any:
             return GivenDistances(nodes.index[some]) if given else NearestRows(nodes.rows[some])
 
-        with part(0.0, trees_share):
+        with part(0.0, _TREES_SHARE):
             choice = choose_clusters(
                 nodes.rows,
                 search_among,
@@ -453,7 +445,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         )
         landscape = LocalLandscape.of(search_among(some), tree, gamma=self.gamma)
         edges = SpanningTree(tree.pairs, np.exp(tree.saddles))
-        with part(trees_share, 1.0):
+        with part(_TREES_SHARE, 1.0):
             regions = Regions.of(landscape, np.exp(tree.heights), edges, sample, rows)
         automatic = is_word(self.alpha, "auto")
         levels = regions.tree
@@ -466,7 +458,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
             n_iter_=1,
             status_=Status.CONVERGED,
             objective_path_=-landscape.eta * np.array([regions.tree.node_alpha @ sample.weight]),
-            plan_=replace(tree.plan(len(nodes.rows)), other_seconds=expected.other_seconds),
+            sums_=tree.how(len(nodes.rows)),
         )
 
         def warn() -> None:
@@ -509,7 +501,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         begin_density(space, callbacks, attributes)
         weights = "typicality" if self.weights == "auto" else self.weights
         result = solve_one_cluster(self, space, callbacks, weights=weights)
-        self._set(**attributes(result.state), **self._record(opened, result, callbacks, 1))
+        self._set(**attributes(result.state), **self._record(opened, result))
 
         def warn() -> None:
             warn_about_density(self, space, result, instead="")

@@ -96,15 +96,11 @@ class FuzzyCMeans(PrototypeClusterer):
         Stop when no prototype moves by more than `tol` times the root mean square distance of the
         rows to their mean (without rows far from all others). With 0, `max_iter` iterations are
         run.
-    algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How sums of kernel values are computed. "auto" chooses the method that is expected to be
-        fastest; `plan_` names it, with the reason. All methods keep the error bound `rtol`. "dense"
-        is exact. "blocked" is exact unless `rtol` allows single precision.
-        :func:`typicality.operators.plan` returns the choice before a fit.
     rtol : float, default=1e-6
-        The largest error of these sums, relative to the variance in the space of the kernel. Values
-        above `tol` / 10 are lowered to `tol` / 10. With ``algorithm="auto"``, sums over few rows
-        (up to 2,048, or 5,120 with more than three features) are exact. 0 makes all sums exact.
+        The largest error of sums of kernel values, relative to the variance in the space of the
+        kernel. Values above `tol` / 10 are lowered to `tol` / 10. Sums over few rows (up to 2,048
+        for a Gaussian kernel and up to three features, else up to 5,120) are exact. 0 makes all
+        sums exact.
     random_state : int, RandomState or None, default=None
         The seed or generator that draws the initial prototypes. Pass an int for reproducible
         results.
@@ -139,8 +135,8 @@ class FuzzyCMeans(PrototypeClusterer):
         The kernel that was used.
     sigma_ : float or None
         The width of the kernel; None if it has no width.
-    plan_ : Plan
-        How the iterations were computed, and why.
+    sums_ : str
+        How sums were computed, in a sentence.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
@@ -187,7 +183,6 @@ class FuzzyCMeans(PrototypeClusterer):
         n_init: int = 1,
         max_iter: int = 1000,
         tol: float = 1e-5,
-        algorithm: str = "auto",
         rtol: float = 1e-6,
         random_state: Any = None,
         store_memberships: bool = True,
@@ -200,7 +195,6 @@ class FuzzyCMeans(PrototypeClusterer):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
-        self.algorithm = algorithm
         self.rtol = rtol
         self.random_state = random_state
         self.store_memberships = store_memberships
@@ -210,7 +204,7 @@ class FuzzyCMeans(PrototypeClusterer):
         opened = self._open(rows, weight, starts.n_clusters)
         rule = Fuzzy(fuzzifier(self.m, opened.space))
         drawn = starts.draw(opened, rule)
-        self._begin(callbacks, opened, starts.n_clusters, n_runs=len(drawn))
+        self._begin(callbacks, opened, n_runs=len(drawn))
         return Found(opened, best_run(opened.space, drawn, [rule], callbacks), {})
 
     def _warn(self, found: Clustering) -> None:

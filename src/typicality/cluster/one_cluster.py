@@ -70,7 +70,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
     An iteration is one product with the kernel matrix; a large kernel matrix is never stored. This
     takes at most O(n^2 d) time and O(n) memory, and a prediction at most O(n d) per row. It takes
     only O(n) time for a Gaussian kernel with up to three features, and for kernels that are narrow
-    compared with the data. `plan_` states the method that was used.
+    compared with the data. `sums_` states the method that was used.
 
     Implements :cite:`filippone2010`, table I, eq. (26)-(28); :cite:`filippone2007`, section 4.
     Differs from the papers: distances stay accurate for wide kernels, the iterations stop by the
@@ -128,15 +128,11 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         The largest number of iterations.
     tol : float, default=1e-5
         Stop when the criterion falls below this value. With 0, `max_iter` iterations are run.
-    algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How sums of kernel values are computed. "auto" chooses the method that is expected to be
-        fastest; `plan_` names it, with the reason. All methods keep the error bound `rtol`. "dense"
-        is exact. "blocked" is exact unless `rtol` allows single precision.
-        :func:`typicality.operators.plan` returns the choice before a fit.
     rtol : float, default=1e-6
-        The largest error of these sums, relative to the variance in the space of the kernel. Values
-        above `tol` / 10 are lowered to `tol` / 10. With ``algorithm="auto"``, sums over few rows
-        (up to 2,048, or 5,120 with more than three features) are exact. 0 makes all sums exact.
+        The largest error of sums of kernel values, relative to the variance in the space of the
+        kernel. Values above `tol` / 10 are lowered to `tol` / 10. Sums over few rows (up to 2,048
+        for a Gaussian kernel and up to three features, else up to 5,120) are exact. 0 makes all
+        sums exact.
     random_state : int, RandomState instance or None, default=None
         The seed or generator that draws the halves of ``calibration="split"``. Pass an int for
         reproducible results.
@@ -167,8 +163,8 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         The kernel that was used.
     sigma_ : float or None
         The width of the kernel; None if it has no width.
-    plan_ : Plan
-        How the iterations were computed, and why.
+    sums_ : str
+        How sums were computed, in a sentence.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
@@ -226,7 +222,6 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         criterion: str = "weights",
         max_iter: int = 1000,
         tol: float = 1e-5,
-        algorithm: str = "auto",
         rtol: float = 1e-6,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -241,7 +236,6 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         self.criterion = criterion
         self.max_iter = max_iter
         self.tol = tol
-        self.algorithm = algorithm
         self.rtol = rtol
         self.random_state = random_state
 
@@ -429,7 +423,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         state = result.state
         self._set(
             **self._for_prediction(state, opened, held_out),
-            **self._record(opened, result, callbacks, 1),
+            **self._record(opened, result),
             typicality_=space.memberships(state.rule, state.prototypes)[:, 0],
         )
         warn_about_density(self, space, result)

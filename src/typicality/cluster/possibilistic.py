@@ -32,8 +32,6 @@ from typicality.membership.possibilistic import Possibilistic1993, Possibilistic
 from typicality.membership.spread import smallest_spread, spread_from_partition, spread_update
 from typicality.solve.step import Alternation, ClusterState
 
-_USUAL_ITERATIONS = 100  # of a run: from ten to some hundred
-
 
 class PossibilisticCMeans(PrototypeClusterer):
     r"""Possibilistic c-means: memberships need not sum to one, so outliers belong to no cluster.
@@ -123,15 +121,11 @@ class PossibilisticCMeans(PrototypeClusterer):
         Stop when no prototype moves by more than `tol` times the root mean square distance of the
         rows to their mean (without rows far from all others). With 0, `max_iter` iterations are
         run.
-    algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How sums of kernel values are computed. "auto" chooses the method that is expected to be
-        fastest; `plan_` names it, with the reason. All methods keep the error bound `rtol`. "dense"
-        is exact. "blocked" is exact unless `rtol` allows single precision.
-        :func:`typicality.operators.plan` returns the choice before a fit.
     rtol : float, default=1e-6
-        The largest error of these sums, relative to the variance in the space of the kernel. Values
-        above `tol` / 10 are lowered to `tol` / 10. With ``algorithm="auto"``, sums over few rows
-        (up to 2,048, or 5,120 with more than three features) are exact. 0 makes all sums exact.
+        The largest error of sums of kernel values, relative to the variance in the space of the
+        kernel. Values above `tol` / 10 are lowered to `tol` / 10. Sums over few rows (up to 2,048
+        for a Gaussian kernel and up to three features, else up to 5,120) are exact. 0 makes all
+        sums exact.
     random_state : int, RandomState or None, default=None
         The seed or generator that draws the initial prototypes. Pass an int for reproducible
         results.
@@ -168,8 +162,8 @@ class PossibilisticCMeans(PrototypeClusterer):
         The kernel that was used.
     sigma_ : float or None
         The width of the kernel; None if it has no width.
-    plan_ : Plan
-        How the iterations were computed, and why.
+    sums_ : str
+        How sums were computed, in a sentence.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
@@ -221,7 +215,6 @@ class PossibilisticCMeans(PrototypeClusterer):
         n_init: int = 1,
         max_iter: int = 1000,
         tol: float = 1e-5,
-        algorithm: str = "auto",
         rtol: float = 1e-6,
         random_state: Any = None,
         store_memberships: bool = True,
@@ -238,7 +231,6 @@ class PossibilisticCMeans(PrototypeClusterer):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
-        self.algorithm = algorithm
         self.rtol = rtol
         self.random_state = random_state
         self.store_memberships = store_memberships
@@ -258,7 +250,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         start_rule = Fuzzy(m) if needs_partition else self._rule_with(eta, m)
         drawn = starts.draw(opened, start_rule, within=typical)
         n_runs = len(drawn) + needs_partition
-        self._begin(callbacks, opened, starts.n_clusters, n_runs=n_runs, n_iter=_USUAL_ITERATIONS)
+        self._begin(callbacks, opened, n_runs=n_runs)
         prototypes: Any = drawn[0]
         if needs_partition:
             prototypes = self._partition(typical, drawn, m, callbacks)

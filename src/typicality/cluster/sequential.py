@@ -34,7 +34,6 @@ from typicality.solve.starts import at_the_first_row, farthest_rows
 from typicality.solve.step import ClusterState
 
 _PATH_ROWS, _KERNEL_PATH_ROWS = 1500, 500  # of more, lambda is chosen on a sample
-_USUAL_CLUSTERS, _USUAL_ITERATIONS = 5, 15  # iterations over all rows, not over the sample
 _PATH_TOL, _PATH_ITER = 1e-3, 100  # along the path; at the value that is chosen, as asked for
 
 
@@ -124,15 +123,11 @@ class SequentialPCM(AdaptiveClusterer):
         Stop when no prototype moves by more than `tol` times the root mean square distance of the
         rows to their mean (without rows far from all others). With 0, `max_iter` iterations are
         run.
-    algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How sums of kernel values are computed. "auto" chooses the method that is expected to be
-        fastest; `plan_` names it, with the reason. All methods keep the error bound `rtol`. "dense"
-        is exact. "blocked" is exact unless `rtol` allows single precision.
-        :func:`typicality.operators.plan` returns the choice before a fit.
     rtol : float, default=1e-6
-        The largest error of these sums, relative to the variance in the space of the kernel. Values
-        above `tol` / 10 are lowered to `tol` / 10. With ``algorithm="auto"``, sums over few rows
-        (up to 2,048, or 5,120 with more than three features) are exact. 0 makes all sums exact.
+        The largest error of sums of kernel values, relative to the variance in the space of the
+        kernel. Values above `tol` / 10 are lowered to `tol` / 10. Sums over few rows (up to 2,048
+        for a Gaussian kernel and up to three features, else up to 5,120) are exact. 0 makes all
+        sums exact.
     store_memberships : bool or "sparse", default=True
         Whether to keep `memberships_`. False saves memory; `predict_memberships` still works.
         "sparse" keeps a :class:`scipy.sparse.csr_array`.
@@ -176,8 +171,8 @@ class SequentialPCM(AdaptiveClusterer):
         The kernel that was used.
     sigma_ : float or None
         The width of the kernel; None if it has no width.
-    plan_ : Plan
-        How the iterations were computed, and why.
+    sums_ : str
+        How sums were computed, in a sentence.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
@@ -221,7 +216,6 @@ class SequentialPCM(AdaptiveClusterer):
         max_clusters: int = 100,
         max_iter: int = 1000,
         tol: float = 1e-5,
-        algorithm: str = "auto",
         rtol: float = 1e-6,
         store_memberships: bool | str = True,
     ) -> None:
@@ -236,14 +230,13 @@ class SequentialPCM(AdaptiveClusterer):
         self.max_clusters = max_clusters
         self.max_iter = max_iter
         self.tol = tol
-        self.algorithm = algorithm
         self.rtol = rtol
         self.store_memberships = store_memberships
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
         opened, given = self._open_in_box(rows, weight)
         space = opened.space
-        self._begin(callbacks, opened, _USUAL_CLUSTERS, n_runs=None, n_iter=_USUAL_ITERATIONS)
+        self._begin(callbacks, opened, n_runs=None)
         unit = self._unit_of_length(space)
         if isinstance(self.lam, str):
             path, result = self._along_path(space, given, unit, callbacks)

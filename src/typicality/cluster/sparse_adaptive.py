@@ -87,15 +87,11 @@ class SparseAdaptivePCM(AdaptiveClusterer):
         Stop when no prototype moves by more than `tol` times the root mean square distance of the
         rows to their mean (without rows far from all others). With 0, `max_iter` iterations are
         run.
-    algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How sums of kernel values are computed. "auto" chooses the method that is expected to be
-        fastest; `plan_` names it, with the reason. All methods keep the error bound `rtol`. "dense"
-        is exact. "blocked" is exact unless `rtol` allows single precision.
-        :func:`typicality.operators.plan` returns the choice before a fit.
     rtol : float, default=1e-6
-        The largest error of these sums, relative to the variance in the space of the kernel. Values
-        above `tol` / 10 are lowered to `tol` / 10. With ``algorithm="auto"``, sums over few rows
-        (up to 2,048, or 5,120 with more than three features) are exact. 0 makes all sums exact.
+        The largest error of sums of kernel values, relative to the variance in the space of the
+        kernel. Values above `tol` / 10 are lowered to `tol` / 10. Sums over few rows (up to 2,048
+        for a Gaussian kernel and up to three features, else up to 5,120) are exact. 0 makes all
+        sums exact.
     store_memberships : bool or "sparse", default=True
         Whether to keep `memberships_`. False saves memory; `predict_memberships` still works.
         "sparse" keeps a :class:`scipy.sparse.csr_array`.
@@ -131,8 +127,8 @@ class SparseAdaptivePCM(AdaptiveClusterer):
         The kernel that was used.
     sigma_ : float or None
         The width of the kernel; None if it has no width.
-    plan_ : Plan
-        How the iterations were computed, and why.
+    sums_ : str
+        How sums were computed, in a sentence.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
@@ -178,7 +174,6 @@ class SparseAdaptivePCM(AdaptiveClusterer):
         init: Any = "max-min",
         max_iter: int = 1000,
         tol: float = 1e-5,
-        algorithm: str = "auto",
         rtol: float = 1e-6,
         store_memberships: bool | str = True,
     ) -> None:
@@ -194,7 +189,6 @@ class SparseAdaptivePCM(AdaptiveClusterer):
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
-        self.algorithm = algorithm
         self.rtol = rtol
         self.store_memberships = store_memberships
 

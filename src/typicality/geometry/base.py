@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Floats, Places
 from typicality.membership.base import MembershipRule
-from typicality.plan import Plan
 from typicality.rows import Additive, Rows
 
 TOWARDS_THE_MEAN = 0.05
@@ -267,8 +266,9 @@ class Geometry(Protocol[P]):
         Normalised, that of the directions from the mean alone.
         """
 
-    def plan(self, n_clusters: int) -> Plan:
-        """How an iteration is computed."""
+    @property
+    def how(self) -> str:
+        """How an iteration is computed, in a sentence."""
 
     def candidates(self, n_clusters: int) -> Any:
         """Distinct rows that prototypes can start at: `index`, `weight` and their distances."""

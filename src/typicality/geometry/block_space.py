@@ -26,7 +26,6 @@ from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import Hard
 from typicality.operators import KernelColumns, Tolerance
 from typicality.operators.bases import Basis, Coefficients, choose_basis
-from typicality.plan import Plan
 from typicality.rows import Additive, Block, DistinctRows, Rows
 
 _ENTRIES = 2**21  # rows x clusters at a time
@@ -194,9 +193,7 @@ class BlockSpace(OverRows[BlockPrototypes]):
         self.kernel, self.rows, self.basis = kernel, rows, basis
 
     @classmethod
-    def of(
-        cls, kernel: Kernel, rows: Rows, *, rtol: float, algorithm: str = "auto", n_columns: int = 1
-    ) -> Self:
+    def of(cls, kernel: Kernel, rows: Rows, *, rtol: float, n_columns: int = 1) -> Self:
         """The space with a basis for squared distances known to `rtol` times the variance.
 
         Raises
@@ -206,13 +203,13 @@ class BlockSpace(OverRows[BlockPrototypes]):
         """
         few = rows.sample(_SAMPLE_ROWS)
         columns = KernelColumns(kernel, few.rows)
-        promise = Tolerance.of_distances(columns, few.weight, rtol, "blocks").absolute
+        promise = Tolerance.of_distances(columns, few.weight, rtol).absolute
         promise = promise or rtol  # all rows are equal: any promise will do
-        basis = choose_basis(kernel, rows, rtol=promise, algorithm=algorithm, n_columns=n_columns)
+        basis = choose_basis(kernel, rows, rtol=promise, n_columns=n_columns)
         space = cls(kernel, rows, basis)
         limit = rtol * space.total_variance
         if 0 < _ABOUT * limit < basis.rtol:  # the sample took the variance for larger
-            basis = choose_basis(kernel, rows, rtol=limit, algorithm=algorithm, n_columns=n_columns)
+            basis = choose_basis(kernel, rows, rtol=limit, n_columns=n_columns)
             space = cls(kernel, rows, basis)
         return space
 
@@ -401,8 +398,9 @@ class BlockSpace(OverRows[BlockPrototypes]):
         step = _Pass(rule, prototypes.for_prediction(), None, prototypes.n_clusters)
         return self.rows.fold(step)
 
-    def plan(self, n_clusters: int) -> Plan:
-        return self.basis.plan(self.rows.n_rows, n_clusters)
+    @property
+    def how(self) -> str:
+        return self.basis.how(self.rows.n_rows)
 
     # ---- what takes all rows ---------------------------------------------------------------------
 

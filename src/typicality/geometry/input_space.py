@@ -9,7 +9,6 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from typicality._cached import cached_property
 from typicality._sparse import as_dense, is_sparse
-from typicality._threads import PLANNED_THREADS
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.base import (
     TOWARDS_THE_MEAN,
@@ -23,20 +22,15 @@ from typicality.geometry.base import (
     relative_move,
 )
 from typicality.geometry.centroids import (
-    ARRAY_BLOCK_ENTRIES,
     Centroids,
     Moments,
-    layout,
     weighted_sums,
 )
 from typicality.geometry.gaps import InputGaps
 from typicality.geometry.rows import FarRows
 from typicality.membership.base import MembershipRule
-from typicality.operators.base import seconds_for
-from typicality.plan import Plan
 from typicality.rows import (
     LARGEST_SAMPLE,
-    ArrayRows,
     Block,
     DistinctRows,
     Features,
@@ -48,16 +42,8 @@ from typicality.rows import (
 
 _SAMPLE_ROWS = 4096
 _NO_ROW = np.iinfo(np.int64).max
-_SPARSE_COPIES = 4  # of prototypes, and of memberships of a block, in a sweep over sparse rows
 _FEW_ROWS = 16  # for which iterations are not worth it, or impossible
 _EXACT_EIGENVALUES = 512  # the side of the largest matrix whose eigenvalues are all computed
-
-
-def sweep_units(n_rows: int, n_features: int, n_clusters: int) -> dict[str, float]:
-    """Work of a sweep over an array, for the table of measured seconds."""
-    memberships = float(n_rows * n_clusters)
-    coordinates = memberships * n_features
-    return {"rows": float(n_rows), "memberships": memberships, "coordinates": coordinates}
 
 
 class InputSpace(OverRows[Centroids]):
@@ -150,33 +136,17 @@ class InputSpace(OverRows[Centroids]):
             return _largest_sparse_eigenvalue(rows, some.mean, scale)
         return _largest_eigenvalue((rows - some.mean) * scale[:, None])
 
-    def plan(self, n_clusters: int) -> Plan:
-        n_samples, n_features = self.rows.n_rows, self.rows.n_features
+    @property
+    def how(self) -> str:
+        n_rows, n_features = self.rows.n_rows, self.rows.n_features
         if isinstance(self.rows, SparseRows):
-            sums = n_clusters * (n_features + 2)
-            return Plan(
-                method="input space",
-                working_memory=8 * (_SPARSE_COPIES * sums + _SPARSE_COPIES * ARRAY_BLOCK_ENTRIES),
-                reason=f"each iteration is one sweep over the {self.rows.X.nnz:,} stored values of "
-                f"{n_samples:,} sparse rows x {n_features:,} features; no row is made dense.",
-                product_seconds=seconds_for(
-                    "sparse sweep", rows=n_samples, values=self.rows.X.nnz * n_clusters
-                ),
+            return (
+                f"each iteration is one sweep over the {self.rows.X.nnz:,} stored values of "
+                f"{n_rows:,} sparse rows x {n_features:,} features; no row is made dense."
             )
-        tile_rows, chunk_rows = layout(n_clusters, n_features)
-        sums = -(-n_samples // chunk_rows) * (n_clusters * (n_features + 2) + 1)
-        tile = tile_rows * (2 * n_clusters + n_features + 6)
-        sweep = others = None
-        if isinstance(self.rows, ArrayRows):  # files, workers and devices have other speeds
-            units = sweep_units(n_samples, n_features, n_clusters)
-            sweep, others = seconds_for("sweep", **units), seconds_for("around sweeps", **units)
-        return Plan(
-            method="input space",
-            working_memory=8 * sums + PLANNED_THREADS * self.dtype.itemsize * tile,
-            reason=f"each iteration is one sweep over {n_samples:,} rows x {n_features} features, "
-            f"{tile_rows} rows at a time; nothing of size rows x clusters is kept.",
-            product_seconds=sweep,
-            other_seconds=others,
+        return (
+            f"each iteration is one sweep over {n_rows:,} rows x {n_features} features; nothing of "
+            "size rows x clusters is kept."
         )
 
     def candidates(self, n_clusters: int) -> DistinctRows:

@@ -1,7 +1,6 @@
 """Kernel-induced spaces: prototypes are weighted means of mapped rows."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,6 @@ from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import Hard
 from typicality.membership.possibilistic import WithTails
 from typicality.operators import EXACT, Columns, KernelColumns, Tolerance, choose_operator
-from typicality.plan import Plan
 from typicality.rows import DistinctRows, count_distinct_rows
 
 _LARGEST_START = 1024  # distinct rows a start looks at
@@ -87,10 +85,6 @@ class KernelSpace:
         Weight k counts as k copies of the row.
     tolerance : Tolerance
         How far means of kernel values may be off; not at all, but for rounding, when left out.
-    algorithm : str, default="auto"
-        How products are computed; "auto" takes the quickest way that keeps the promise.
-    n_columns : int, default=1
-        How many prototypes a product is for, on which the quickest way depends.
     device : str, optional
         Where products are computed, as torch names it; None for NumPy and compiled code.
     """
@@ -102,26 +96,17 @@ class KernelSpace:
         sample_weight: Floats | None = None,
         *,
         tolerance: Tolerance = EXACT,
-        algorithm: str = "auto",
-        n_columns: int = 1,
         device: str | None = None,
     ) -> None:
         self.columns: Columns = KernelColumns(kernel, X) if isinstance(kernel, Kernel) else kernel
         self.X = X
         self.sample_weight = sample_weight
         self.tolerance = tolerance
-        choose = partial(
-            choose_operator,
-            self.columns,
-            X,
-            algorithm=algorithm,
-            n_columns=n_columns,
-            device=device,
-        )
-        self.operator, self._plan = choose(tolerance)
+        self.operator = choose_operator(self.columns, X, tolerance, device=device)
         limit = tolerance.share * self.total_variance
         if 0 < _ABOUT * limit < self.operator.rtol:  # a sample, or an operator, took it for larger
-            self.operator, self._plan = choose(tolerance.within(limit))
+            finer = tolerance.within(limit)
+            self.operator = choose_operator(self.columns, X, finer, device=device)
             del self.mean, self.total_variance
 
     @property
@@ -181,7 +166,7 @@ class KernelSpace:
         if far is None:
             return None
         typical = KernelSpace.__new__(KernelSpace)
-        shared = ("columns", "X", "tolerance", "operator", "_plan")
+        shared = ("columns", "X", "tolerance", "operator")
         vars(typical).update({name: getattr(self, name) for name in shared})
         typical.sample_weight = np.where(far, 0.0, self._row_weight).astype(self.X.dtype)
         typical._typical = None
@@ -272,8 +257,9 @@ class KernelSpace:
             return 0
         return int(np.sum(2.0 * products - energy < limit))
 
-    def plan(self, n_clusters: int) -> Plan:
-        return self._plan
+    @property
+    def how(self) -> str:
+        return self.operator.how
 
     def candidates(self, n_clusters: int) -> KernelCandidates:
         return self._candidates(max(_LARGEST_START, 4 * n_clusters))

@@ -13,7 +13,14 @@ from typicality.geometry.kernel_prototypes import KernelPrototypes
 from typicality.geometry.rows import NearestRows, Neighbours, neighbours_of
 from typicality.levelsets.graphs import Pairs
 from typicality.levelsets.tree import Cut
-from typicality.operators import Expansion, KernelColumns, Tolerance, Truncated, has_compiled_sums
+from typicality.operators import (
+    Expansion,
+    KernelColumns,
+    Nufft,
+    Tiles,
+    Tolerance,
+    has_compiled_sums,
+)
 
 _PAPER_POINTS = 20
 _POINTS_AT_A_TIME = 2**17
@@ -103,8 +110,8 @@ class Landscape:
         """
         operator: Any = mean.operator
         many = len(mean.weights) > _FEW_ROWS
-        if operator.over_all_pairs and many and has_compiled_sums(operator.columns):
-            operator = Truncated(operator.columns, rtol=tolerance.absolute, single=False)
+        if not isinstance(operator, Nufft) and many and has_compiled_sums(operator.columns):
+            operator = Tiles(operator.columns, rtol=tolerance.absolute)
         sums = operator.expansion(mean.weights)
         weights, energy = mean.weights[:, 0], float(mean.energy[0])
         return cls(operator.columns, weights, energy, eta, sums, **between)

@@ -18,7 +18,6 @@ from typicality.levelsets.graphs import Pairs, linked_pairs
 from typicality.levelsets.landscape import REACH, Joined, distances_to_others, typicality_at
 from typicality.levelsets.sides import Sides
 from typicality.levelsets.tree import Cut
-from typicality.plan import Plan
 
 SearchAmong = Callable[[Places], Any]
 
@@ -142,13 +141,12 @@ class ScaleTree:
         """What each edge joins."""
         return Sides.of(self.pairs, self.heights, self.sample.counts)
 
-    def plan(self, n_rows: int) -> Plan:
-        """How the tree was computed, of so many distinct rows."""
+    def how(self, n_rows: int) -> str:
+        """How the tree was computed, of so many distinct rows, in a sentence."""
         m, k = len(self.heights), int(self.n_neighbors)
         sample = "" if m == n_rows else f" of a sample of {m:,} rows"
         how = f"sums over the {2 * k} nearest rows of each row, at the scale of the {k} nearest"
-        reason = f"{how}{sample}; the scale was chosen by agreement with the other scales."
-        return Plan("local", 16 * m * (2 * k + 1), reason)
+        return f"{how}{sample}; the scale was chosen by agreement with the other scales."
 
 
 def grow_trees(

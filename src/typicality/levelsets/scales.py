@@ -28,7 +28,6 @@ from typicality.levelsets.local import (
     grow_trees,
 )
 from typicality.levelsets.tree import AlphaTree, Cut, number_clusters
-from typicality.operators.base import seconds_for
 
 _NEIGHBOURS = (6, 11, 22, 45, 90, 180, 360, 720)  # of a scale
 _WORK = 900_000  # rows times neighbours of a scale; larger tables are sampled
@@ -210,28 +209,6 @@ def _choose(
     else:
         chosen, agreement = _split_anyway(voting[len(voting) // 2], fewest_clusters), 0.0
     return Choice(_without_background(chosen, fewest_clusters), evidence, agreement)
-
-
-def expected_seconds(n_rows: int, n_features: int) -> tuple[float, float]:
-    """What the choice, and then the labels of all rows, are expected to take in four threads."""
-    units = choice_units(n_rows, n_features)
-    labels = seconds_for("alpha-cut", searched=units.pop("searched"))
-    return seconds_for("alpha-cut", **units), labels
-
-
-def choice_units(n_rows: int, n_features: int) -> dict[str, float]:
-    """Work of the automatic choice and the labels, for the table of measured seconds.
-
-    Trees cost as much as they have rows, and coordinates of neighbours; each row outside the sample
-    is searched for in it.
-    """
-    scales = _scales(n_rows, n_features)
-    outside = n_rows - max(m for m, _ in scales)
-    return {
-        "nodes": float(sum(m for m, _ in scales)),
-        "coordinates": float(sum(m * k for m, k in scales) * n_features),
-        "searched": float(outside * n_features),
-    }
 
 
 def _scales(n_rows: int, n_features: int) -> list[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from typicality.operators.base import Expansion, Operator
 from typicality.operators.blocked import Blocked, BlockedSums
+from typicality.operators.choice import choose_operator
 from typicality.operators.columns import (
     Columns,
     KernelColumns,
@@ -12,15 +13,12 @@ from typicality.operators.columns import (
 from typicality.operators.dense import Dense
 from typicality.operators.fused import Fused
 from typicality.operators.nufft import Nufft
-from typicality.operators.nystroem import Nystroem
-from typicality.operators.planning import ALGORITHMS, choose_operator, plan
 from typicality.operators.reduced_set import compressed
-from typicality.operators.tiles import Tiles, Truncated
+from typicality.operators.tiles import Tiles
 from typicality.operators.tolerance import EXACT, Tolerance
 from typicality.operators.torch_blocked import TorchBlocked
 
 __all__ = [
-    "ALGORITHMS",
     "EXACT",
     "Blocked",
     "BlockedSums",
@@ -30,16 +28,13 @@ __all__ = [
     "Fused",
     "KernelColumns",
     "Nufft",
-    "Nystroem",
     "Operator",
     "PrecomputedKernel",
     "PrecomputedSqdist",
     "Tiles",
     "Tolerance",
     "TorchBlocked",
-    "Truncated",
     "choose_operator",
     "compressed",
     "has_compiled_sums",
-    "plan",
 ]

@@ -6,22 +6,21 @@ A prototype is a few coefficients, which add up over blocks of rows. Nothing is 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from typicality._threads import PLANNED_THREADS
 from typicality._typing import Doubles, Floats
 from typicality.kernels import Kernel
-from typicality.operators import nufft, nystroem
+from typicality.operators import landmarks as pivoting
+from typicality.operators import nufft
 from typicality.operators.base import Expansion, memory_limit
 from typicality.operators.columns import KernelColumns
 from typicality.operators.fourier_grid import FourierGrid, FourierMethod, no_grid_because
 from typicality.operators.reduced_set import ReducedSet
 from typicality.operators.tiles import exact_expansion
-from typicality.plan import Plan
 from typicality.rows import Block, Rows, content_hash
 
 Coefficients = NDArray[Any]
@@ -32,6 +31,7 @@ _FINER_RTOLS = 1e-11, 1e-10, 1e-9  # promises that small sums are worth
 _FINER_RESIDUALS = 1e-10, 1e-9, 1e-8  # whose roots are promises everywhere
 _MANY_LANDMARKS = 2048
 _MANY_MODES = 2**19  # 8 MiB for each prototype
+_TRANSFORMS_AT_ONCE = 4  # for which memory is estimated
 _DIGITS = 3  # of residuals, in units of the promise: BLAS does not give all of them twice
 
 
@@ -43,13 +43,9 @@ class Basis(Protocol):
 
     Attributes
     ----------
-    method : str
-        Its name, a value of `algorithm`.
     rtol : float
         The promise: how far means of kernel values at the rows may be off.
     """
-
-    method: ClassVar[str]
 
     @property
     def rtol(self) -> float: ...
@@ -70,8 +66,8 @@ class Basis(Protocol):
     def finer(self, rows: Rows) -> "Basis":
         """A basis with a finer promise, where that costs little; else the same."""
 
-    def plan(self, n_rows: int, n_columns: int) -> Plan:
-        """How an iteration is computed."""
+    def how(self, n_rows: int) -> str:
+        """How an iteration over so many rows is computed, in a sentence."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +92,6 @@ class FourierBasis:
 
     kernel: Any
     grid: FourierGrid
-    method: ClassVar[str] = "nufft"
 
     @classmethod
     def of(cls, kernel: Kernel, rows: Rows, rtol: float, n_columns: int) -> "FourierBasis | str":
@@ -107,7 +102,7 @@ class FourierBasis:
         gaussian: Any = kernel
         grid = nufft.roomy_grid(gaussian, rows.features.low, rows.features.high, rtol)
         why = nufft.too_fine(grid)
-        needed, allowed = _memory_of_waves(grid, n_columns), memory_limit(None)
+        needed, allowed = _memory_of_waves(grid, n_columns), memory_limit()
         if why is None and needed > allowed:
             why = (
                 f"{grid.n_modes:,} Fourier modes for each of {n_columns} prototypes need "
@@ -143,21 +138,18 @@ class FourierBasis:
                 return found
         return self
 
-    def plan(self, n_rows: int, n_columns: int) -> Plan:
-        return Plan(
-            self.method,
-            _memory_of_waves(self.grid, n_columns),
+    def how(self, n_rows: int) -> str:
+        return (
             f"each iteration is one pass over {n_rows:,} rows, block by block; a prototype "
             f"is a Fourier series of {self.grid.n_modes:,} terms, with an error of at most "
-            f"{self.rtol:.0e}.",
-            rtol=self.rtol,
+            f"{self.rtol:.0e}."
         )
 
 
 def _memory_of_waves(grid: FourierGrid, n_columns: int) -> int:
     """Bytes for prototypes, their sums and a transform for each thread, beyond a block of rows."""
     method = FourierMethod.of(grid, _ROWS_OF_A_BLOCK)
-    fine = 24 * method.fine_size * PLANNED_THREADS
+    fine = 24 * method.fine_size * _TRANSFORMS_AT_ONCE
     return int(4 * n_columns * grid.n_bytes + fine)
 
 
@@ -167,7 +159,7 @@ class LandmarkBasis:
 
     With the Cholesky factor C of the kernel matrix of the landmarks, the coefficients of
     :math:`v_k = \sum_r w_{rk} \Phi(x_r)` are :math:`C^{-1} K_{zn} w_k`. The promise is the largest
-    squared distance of a mapped row from the span, computed for every row; see `Nystroem`. At
+    squared distance of a mapped row from the span, computed for every row. At
     other points a mean of kernel values may be off by its root.
 
     A block of n rows costs O(n m d) for m landmarks.
@@ -188,7 +180,6 @@ class LandmarkBasis:
     landmarks: Floats
     triangle: Doubles
     rtol: float
-    method: ClassVar[str] = "nystroem"
 
     @classmethod
     def of(
@@ -201,20 +192,20 @@ class LandmarkBasis:
         """
         few = rows.sample(_SAMPLE)
         columns = KernelColumns(kernel, few.rows)
-        why = nystroem.plain_refusal(columns, rtol)
+        why = pivoting.refusal(columns, rtol)
         if why is not None:
             return why
-        most = nystroem.LARGEST_RANK if most is None else most
-        found = nystroem.landmarks_of(columns, rtol)
-        for _ in range(nystroem.MOST_ROUNDS):
+        most = pivoting.LARGEST_RANK if most is None else most
+        found = pivoting.landmarks_of(columns, rtol)
+        for _ in range(pivoting.MOST_ROUNDS):
             if found is None or found.rank > most:
                 break
             worst = rows.fold(partial(_Uncovered.of, kernel, found, rtol))
-            if worst.largest + nystroem.rounding_of(found.rank) <= rtol:
-                promise = max(worst.largest, 0.0) + nystroem.rounding_of(found.rank)
+            if worst.largest + pivoting.rounding_of(found.rank) <= rtol:
+                promise = max(worst.largest, 0.0) + pivoting.rounding_of(found.rank)
                 return cls(kernel, found.rows, found.triangle, promise)
             candidates = KernelColumns(kernel, np.concatenate([found.rows, worst.rows]))
-            found = nystroem.pivoted(candidates, rtol)
+            found = pivoting.pivoted(candidates, np.arange(candidates.n_training), rtol)
         return (
             f"the kernel is not smooth enough: an error bound of {rtol:.0e} takes more than "
             f"{most:,} landmarks, or nearly every row"
@@ -243,15 +234,11 @@ class LandmarkBasis:
                 return found
         return self
 
-    def plan(self, n_rows: int, n_columns: int) -> Plan:
-        m = len(self.landmarks)
-        return Plan(
-            self.method,
-            self.triangle.nbytes + 32 * m * n_columns,
+    def how(self, n_rows: int) -> str:
+        return (
             f"each iteration is one pass over {n_rows:,} rows, block by block; rows are "
-            f"compared with {m:,} landmarks, which represent all rows with an error of at "
-            f"most {self.rtol:.0e}.",
-            rtol=self.rtol,
+            f"compared with {len(self.landmarks):,} landmarks, which represent all rows with an "
+            f"error of at most {self.rtol:.0e}."
         )
 
 
@@ -283,15 +270,15 @@ class _Uncovered:
         X = block.X if block.weight is None else block.X[block.weight > 0]
         if len(X) == 0:
             return cls(0.0, np.empty(0), X)
-        residual = nystroem.residuals(KernelColumns(kernel, X), landmarks)
-        uncovered = np.flatnonzero(residual > nystroem.MARGIN * rtol)
+        residual = landmarks.residuals(kernel, X)
+        uncovered = np.flatnonzero(residual > pivoting.MARGIN * rtol)
         order = np.round(residual[uncovered] / rtol, _DIGITS)
         return cls._worst(float(residual.max()), order, X[uncovered])
 
     @classmethod
     def _worst(cls, largest: float, order: Doubles, rows: Floats) -> "_Uncovered":
         # The hash decides among equals: then the blocks do not matter.
-        kept = np.lexsort([content_hash(rows), -order])[: nystroem.NEW_CANDIDATES]
+        kept = np.lexsort([content_hash(rows), -order])[: pivoting.NEW_CANDIDATES]
         return cls(largest, order[kept], rows[kept])
 
     def __add__(self, other: "_Uncovered") -> "_Uncovered":
@@ -302,9 +289,7 @@ class _Uncovered:
         )
 
 
-def choose_basis(
-    kernel: Kernel, rows: Rows, *, rtol: float, algorithm: str = "auto", n_columns: int = 1
-) -> Basis:
+def choose_basis(kernel: Kernel, rows: Rows, *, rtol: float, n_columns: int = 1) -> Basis:
     """The basis that keeps a promise for all rows: waves where there are some, else landmarks.
 
     Raises
@@ -312,25 +297,15 @@ def choose_basis(
     ValueError
         There is none; the message has the reasons and the remedy.
     """
-    if algorithm not in ("auto", "nufft", "nystroem"):
-        raise ValueError(
-            f"algorithm={algorithm!r} compares all pairs of rows and needs all rows in memory. "
-            "Leave algorithm out, or fit a sample of the rows."
-        )
-    why = []
-    if algorithm != "nystroem":
-        waves = FourierBasis.of(kernel, rows, rtol, n_columns)
-        if not isinstance(waves, str):
-            return waves
-        why.append(f"Fourier sums: {waves}")
-    if algorithm != "nufft":
-        landmarks = LandmarkBasis.of(kernel, rows, rtol)
-        if not isinstance(landmarks, str):
-            return landmarks
-        why.append(f"landmarks: {landmarks}")
+    waves = FourierBasis.of(kernel, rows, rtol, n_columns)
+    if not isinstance(waves, str):
+        return waves
+    landmarks = LandmarkBasis.of(kernel, rows, rtol)
+    if not isinstance(landmarks, str):
+        return landmarks
     raise ValueError(
         f"These rows are read block by block, and sums of the kernel {kernel!r} cannot "
-        f"be computed that way with an error bound of {rtol:.0e} ({'; '.join(why)}). "
-        "Use a larger rtol (and tol) or sigma, or a sample of the rows that fits into "
-        "memory."
+        f"be computed that way with an error bound of {rtol:.0e} (Fourier sums: {waves}; "
+        f"landmarks: {landmarks}). Use a larger rtol (and tol) or sigma, or a sample of the rows "
+        "that fits into memory."
     )

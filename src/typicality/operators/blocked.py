@@ -8,18 +8,11 @@ import numpy as np
 
 from typicality._compat import effective_n_threads
 from typicality._sparse import is_sparse
-from typicality._threads import PLANNED_THREADS, over_ranges
+from typicality._threads import over_ranges
 from typicality._typing import Floats
-from typicality.operators.base import (
-    Candidate,
-    Operator,
-    Problem,
-    memory_limit,
-    row_sums,
-)
-from typicality.operators.columns import Columns, uses_compiled_distances
+from typicality.operators.base import Operator, matrix_of, memory_limit, row_sums
+from typicality.operators.columns import Columns, KernelColumns, uses_compiled_distances
 
-MATRIX_SPARE = 4  # the memory that "auto" wants, over that of the matrix
 _ARRAYS_OF_A_BLOCK = 2  # distances, and their function
 _ROUNDING = 1e-14  # of a sum
 _TILE_ROWS = 64  # compiled and sparse distances go over all training rows for each so many
@@ -39,34 +32,21 @@ class Blocked(Operator):
         The kernel against the training rows.
     rows : array
         The rows.
-    memory : int, optional
-        The most bytes that blocks may take; scikit-learn's `working_memory` when left out.
     """
 
-    method = "blocked"
-    over_all_pairs = True
     exact_at_rows = True
     rtol = 0.0
 
-    def __init__(self, columns: Columns, rows: Floats, *, memory: int | None = None) -> None:
+    def __init__(self, columns: Columns, rows: Floats) -> None:
         self.columns = columns
         self.rows = rows
-        self.memory = memory
 
-    @classmethod
-    def offer(cls, problem: Problem) -> Candidate:
-        operator = cls(problem.columns, problem.rows, memory=problem.memory)
-        reason = f"{problem.matrix} is in memory already; an iteration is one product with it."
-        if not problem.columns.is_precomputed:
-            n_rows = len(problem.rows)
-            enough = -(-MATRIX_SPARE * 8 * n_rows**2 // 2**20)
-            reason = (
-                f"{problem.matrix} is computed again in each iteration, a few rows at a time; "
-                f"keeping it takes {8 * n_rows**2 / 2**30:.1f} GiB and "
-                f"sklearn.set_config(working_memory={enough})."
-            )
-        n_bytes = operator.working_memory
-        return Candidate(cls.method, reason, problem.plain_seconds, n_bytes, lambda: operator)
+    @property
+    def how(self) -> str:
+        matrix = matrix_of(len(self.rows))
+        if not isinstance(self.columns, KernelColumns):
+            return f"{matrix} is in memory already; an iteration is one product with it."
+        return f"{matrix} is computed again in each iteration, a few rows at a time."
 
     def __matmul__(self, weights: Floats) -> Floats:
         return self.gather(lambda rows: row_sums(self.columns.kernel(rows), weights))
@@ -100,15 +80,11 @@ class Blocked(Operator):
             )
         return out
 
-    @property
-    def working_memory(self) -> int:
-        return PLANNED_THREADS * self._row_bytes() * self._rows_of_a_block(PLANNED_THREADS)
-
     def _row_bytes(self) -> int:
         return 8 * _ARRAYS_OF_A_BLOCK * self.columns.n_training
 
     def _rows_of_a_block(self, n_threads: int) -> int:
-        allowed = memory_limit(self.memory) / n_threads
+        allowed = memory_limit() / n_threads
         wanted = _CACHE_BYTES
         if uses_compiled_distances(self.columns) or is_sparse(self.rows):
             wanted = max(wanted, _TILE_ROWS * self._row_bytes())

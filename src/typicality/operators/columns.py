@@ -49,10 +49,6 @@ class Columns(Protocol):
         """Whether the kernel is known to be a scalar product."""
 
     @property
-    def is_precomputed(self) -> bool:
-        """Whether a row already holds its kernel values or distances."""
-
-    @property
     def distance_error(self) -> float:
         """The rounding error of `half_sqdist`: smaller values may be exactly zero."""
 
@@ -102,7 +98,6 @@ class KernelColumns:
 
     kernel_function: Annotated[Any, Kernel]
     training: Annotated[Floats, Annotated[Floats, "n d"] | Annotated[csr_array, "n d"]]
-    is_precomputed = False
 
     def __post_init__(self) -> None:
         if issparse(self.training):  # as a model file holds them
@@ -259,7 +254,6 @@ class PrecomputedKernel:
     diagonal: Annotated[Floats, "n"]
     on_sphere: bool
     positive_semidefinite = False
-    is_precomputed = True
     order = 2
 
     @property
@@ -329,7 +323,6 @@ class PrecomputedSqdist:
     positive_semidefinite: bool = False
     order: int = 2
     on_sphere = False
-    is_precomputed = True
     distance_error = 0.0
 
     @property

@@ -2,8 +2,8 @@
 
 from typicality._cached import cached_property
 from typicality._typing import Floats
-from typicality.operators.base import Candidate, Operator, Problem, row_sums, seconds_for
-from typicality.operators.blocked import MATRIX_SPARE, Blocked, BlockedSums
+from typicality.operators.base import Operator, matrix_of, row_sums
+from typicality.operators.blocked import Blocked, BlockedSums
 from typicality.operators.columns import Columns
 
 
@@ -20,8 +20,6 @@ class Dense(Operator):
         The rows.
     """
 
-    method = "dense"
-    over_all_pairs = True
     exact_at_rows = True
     rtol = 0.0
 
@@ -29,20 +27,10 @@ class Dense(Operator):
         self.columns = columns
         self.rows = rows
 
-    @classmethod
-    def offer(cls, problem: Problem) -> Candidate | str:
-        if problem.columns.is_precomputed:
-            return "the matrix is in memory already"
-        operator = cls(problem.columns, problem.rows)
-        return Candidate(
-            cls.method,
-            f"{problem.matrix} is computed once and kept; an iteration is one product with it.",
-            seconds_for("dense", **problem.pairs()),
-            operator.working_memory,
-            lambda: operator,
-            setup=problem.plain_seconds,
-            spare=MATRIX_SPARE,
-        )
+    @property
+    def how(self) -> str:
+        matrix = matrix_of(len(self.rows))
+        return f"{matrix} is computed once and kept; an iteration is one product with it."
 
     @cached_property
     def _half_sqdist(self) -> Floats:
@@ -60,7 +48,3 @@ class Dense(Operator):
 
     def expansion(self, weights: Floats, *, rtol: float | None = None) -> BlockedSums:
         return BlockedSums(self.columns, weights)
-
-    @property
-    def working_memory(self) -> int:
-        return 8 * len(self.rows) ** 2

@@ -2,16 +2,15 @@
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from typicality._cached import cached_property
 from typicality._typing import Floats
 from typicality.kernels import Gaussian
-from typicality.operators.base import Candidate, Operator, Problem
+from typicality.operators.base import Operator, matrix_of
 from typicality.operators.columns import KernelColumns
 from typicality.operators.torch_blocked import DeviceSums, on_device
 
@@ -31,7 +30,6 @@ _FARTHEST = 300.0  # from the middle, in units of the exponent: beyond, norms le
 _MOST_DOUBTFUL = 0.25  # share of rows; if more are summed again, double precision is quicker
 _POINTS_AT_A_TIME = 2**16
 _ROWS_OF_A_RANGE = 2**14  # sums at points are cut into ranges of so many rows
-_SECONDS = {"single": (1.7e-13, 4.5e-15), "double": (1.7e-12, 1.4e-13)}  # of a pair; a coordinate
 _STEPS = 64  # tiles of a program, for sums over pairs
 
 
@@ -312,6 +310,12 @@ def _padded(weights: "Tensor", length: int, layout: Layout) -> "Tensor":
     return padded
 
 
+def can_be_fused(kernel: Any, device: str, rtol: float) -> bool:
+    """Whether there are fused sums of a kernel on a device that keep a promise."""
+    on_gpu = device.startswith("cuda") and find_spec("triton") is not None
+    return on_gpu and type(kernel) is Gaussian and rtol >= _FINEST
+
+
 class Fused(Operator):
     r"""Products of a Gaussian kernel matrix on a GPU, by kernels that are fused.
 
@@ -335,37 +339,18 @@ class Fused(Operator):
         The promise.
     """
 
-    method = "fused"
-    over_all_pairs = True
-
     def __init__(self, columns: KernelColumns, device: str, rtol: float) -> None:
         self.columns, self.device, self.rtol = columns, device, rtol
         self._rows = GaussianRows(on_device(columns.given, device), columns.kernel_function.sigma)
         self._double = rtol < _FINEST_SINGLE
 
-    @classmethod
-    def offer(cls, problem: Problem) -> Candidate | str:
-        if problem.device is None or not problem.device.startswith("cuda"):
-            return "the rows are not a tensor on a GPU"
-        columns, rtol = problem.columns, problem.tolerance.absolute
-        if not isinstance(columns, KernelColumns) or type(columns.kernel_function) is not Gaussian:
-            return "fused sums exist only for the Gaussian kernel"
-        if find_spec("triton") is None:
-            return "Triton is not installed"
-        if rtol < _FINEST:
-            return "rtol asks for exact sums"
-        double = rtol < _FINEST_SINGLE
-        work = problem.pairs()
-        each = _SECONDS["double" if double else "single"]
-        seconds = each[0] * work["pairs"] + each[1] * work["coordinates"]
-        precision = "double precision" if double else "single precision, checked row by row"
-        reason = (
-            f"{problem.matrix} is computed again in each iteration on {problem.device}, by "
-            f"a fused kernel in {precision}."
+    @property
+    def how(self) -> str:
+        precision = "double precision" if self._double else "single precision, checked row by row"
+        return (
+            f"{matrix_of(self.columns.n_training)} is computed again in each iteration on "
+            f"{self.device}, by a fused kernel in {precision}."
         )
-        n_bytes = 8 * len(problem.rows) * (4 * columns.given.shape[1] + 4 * problem.n_columns)
-        build = partial(cls, columns, problem.device, rtol)
-        return Candidate(cls.method, reason, seconds, n_bytes, build, rtol)
 
     def __matmul__(self, weights: Floats) -> Floats:
         return np.asarray(self._product(on_device(weights, self.device)).cpu().numpy())
@@ -387,10 +372,6 @@ class Fused(Operator):
                 return sums
             self._double = True
         return self._rows.sums(weights, self.rtol, double=True)[0]
-
-    @property
-    def working_memory(self) -> int:
-        return 4 * 8 * int(math.prod(self.columns.given.shape))
 
     def expansion(self, weights: Floats, *, rtol: float | None = None) -> "FusedSums":
         promise = self.rtol if rtol is None else max(min(rtol, self.rtol), _FINEST)

@@ -7,17 +7,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from typicality._threads import PLANNED_THREADS, over_blocks
+from typicality._threads import over_blocks
 from typicality._typing import Doubles, Floats
 from typicality.kernels import Gaussian
-from typicality.operators.base import (
-    Candidate,
-    LazyExpansion,
-    Operator,
-    Problem,
-    memory_limit,
-    seconds_for,
-)
+from typicality.operators.base import LazyExpansion, Operator, memory_limit
 from typicality.operators.columns import KernelColumns
 from typicality.operators.fourier_grid import LARGEST_RTOL, FourierGrid, no_grid_because
 from typicality.operators.fourier_pieces import (
@@ -60,62 +53,28 @@ class Nufft(Operator):
         A Gaussian kernel against the training rows.
     rtol : float
         The promise.
-    memory : int, optional
-        The bytes it may use; by default scikit-learn's `working_memory`.
     """
 
-    method = "nufft"
-
-    def __init__(self, columns: KernelColumns, *, rtol: float, memory: int | None = None) -> None:
+    def __init__(self, columns: KernelColumns, *, rtol: float) -> None:
         kernel, rows = columns.kernel_function, columns.training
-        reason = refusal(kernel, rows, rtol, memory)
+        reason = refusal(kernel, rows, rtol)
         if reason is not None:
-            raise ValueError(f"nufft cannot compute these sums: {reason}. Use algorithm='auto'.")
+            raise ValueError(f"Fourier series cannot compute these sums: {reason}.")
         self.columns = columns
         self.rtol = rtol
-        self.memory = memory
         self.grid = FourierGrid.of(kernel, *_box(rows), rtol)
         self.pieces = Pieces.of(self.grid, len(rows))
         self._order = cell_order(self.grid, rows, self.pieces)
         keep = self.pieces.keeps_plans
         self._transforms = Transforms(self.grid, self.pieces, rows, self._order, keep)
 
-    @classmethod
-    def offer(cls, problem: Problem) -> Candidate | str:
-        columns, rtol, memory = problem.columns, problem.tolerance.absolute, problem.memory
-        if not isinstance(columns, KernelColumns):
-            return "the rows have no coordinates"
-        n_rows, n_features = problem.rows.shape
-        why = (
-            no_grid_because(columns.kernel_function, n_features, max(rtol, 0.1))
-            or problem.no_approximation
-            or refusal(columns.kernel_function, problem.rows, rtol, memory)
+    @property
+    def how(self) -> str:
+        return (
+            f"sums over {self.columns.n_training:,} rows use a Fourier series of "
+            f"{self.grid.n_modes:,} terms, with an error of at most {self.rtol:.0e} of the total "
+            "weight; an iteration is two transforms."
         )
-        if why is not None:
-            return why
-        operator = cls(columns, rtol=rtol, memory=memory)
-        reason = (
-            f"sums over {n_rows:,} rows use a Fourier series of {operator.grid.n_modes:,} "
-            f"terms, with an error of at most {rtol:.0e} of the total weight; an iteration "
-            "is two transforms."
-        )
-        n_pairs = -(-problem.n_columns // 2)
-        product = n_pairs * seconds_for("nufft", **operator.cost_units())
-        memory = operator.working_memory
-        return Candidate(cls.method, reason, product, memory, lambda: operator, rtol)
-
-    def cost_units(self) -> dict[str, float]:
-        """Work of a product of one or two columns, for the table of measured seconds.
-
-        Rows are gathered and scattered, points of finufft's grid are touched, and the grid is
-        transformed for each piece; all of it for both transforms.
-        """
-        n_rows, n_features = self.columns.training.shape
-        method = self.pieces.method
-        spread = 2 * method.spread_units(n_rows, n_features)
-        fft = 2 * self.pieces.n_pieces * method.fft_units
-        alone = 1 if self.pieces.at_once else PLANNED_THREADS  # other threads wait meanwhile
-        return {"rows": 2.0 * n_rows, "spread": alone * spread, "fft": alone * fft}
 
     def __matmul__(self, weights: Floats) -> Floats:
         scale = _column_sums(weights)
@@ -163,13 +122,9 @@ class Nufft(Operator):
             if finer < rtol and _roomy_grid(kernel, rows, finer).n_modes <= len(rows)
         ]
         for promise in (*few_modes, rtol):
-            if refusal(kernel, rows, promise, self.memory) is None:
+            if refusal(kernel, rows, promise) is None:
                 return promise
         return self.rtol
-
-    @property
-    def working_memory(self) -> int:
-        return memory_of(self.grid, self.columns.n_training)
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +258,7 @@ def too_fine(grid: FourierGrid) -> str | None:
     )
 
 
-def refusal(kernel: Any, rows: Floats, rtol: float, memory: int | None = None) -> str | None:
+def refusal(kernel: Any, rows: Floats, rtol: float) -> str | None:
     """Why these sums cannot be computed this way, in one clause; None where they can.
 
     Parameters
@@ -314,8 +269,6 @@ def refusal(kernel: Any, rows: Floats, rtol: float, memory: int | None = None) -
         The training rows.
     rtol : float
         The promise.
-    memory : int, optional
-        The bytes that may be used; by default scikit-learn's `working_memory`.
     """
     reason = no_grid_because(kernel, rows.shape[1], rtol)
     if reason is not None:
@@ -324,7 +277,7 @@ def refusal(kernel: Any, rows: Floats, rtol: float, memory: int | None = None) -
     reason = too_fine(grid)
     if reason is not None:
         return reason
-    allowed = memory_limit(memory)
+    allowed = memory_limit()
     needed = memory_of(grid, len(rows))
     if needed > allowed:
         return (

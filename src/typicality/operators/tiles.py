@@ -11,10 +11,9 @@ from scipy.spatial import cKDTree
 from typicality._cached import cached_property
 from typicality._threads import over_pairs, over_ranges
 from typicality._typing import Doubles, Floats, Places
-from typicality._words import enumerated
-from typicality.kernels import DISTANCE_KERNELS, Stationary
-from typicality.operators.base import Candidate, Expansion, Operator, Problem, seconds_for
-from typicality.operators.blocked import Blocked, BlockedSums
+from typicality.kernels import Stationary
+from typicality.operators.base import Expansion, Operator, matrix_of
+from typicality.operators.blocked import BlockedSums
 from typicality.operators.columns import KernelColumns, evenly_spaced, has_compiled_sums
 from typicality.operators.row_tree import Blocks, RowTree
 
@@ -27,12 +26,11 @@ _SINGLE_UNIT = 2.0**-100  # values in single precision are so much larger
 _MOST_SINGLE_FEATURES = 32  # errors of more, if they are alike, add up to more than the promise
 _SINGLE_LEAST_WEIGHT = 2.0**-110  # of the largest; products with smaller ones would underflow
 _SINGLE_LEAST_WIDTH = 1e-12  # of the data, in units of the kernel: squares of less underflow
-_FILLED_UP = 1.25  # leaves have slots for a few more rows than there are
 _GROUP_ROWS = 1024  # rows that are worth a task
 _MOST_GROUPS = 64
 _POINTS_OF_A_TASK = 64
 _SAMPLE = 32  # blocks, from which the work of all is estimated
-_SAMPLE_ROWS = 1024  # from which the least work is estimated
+_NEARLY_ALL = 0.995
 
 
 class _Weights(NamedTuple):
@@ -58,45 +56,56 @@ class Tiles(Operator):
     all weight, and by :math:`10^{-6} \log(1 / s) / 6` of itself where it is s < 1e-3 of it. Values
     below 1e-33, and weights below 1e-33 of the largest, are taken for 0.
 
+    With `rtol`, tiles of leaves whose boxes are farther apart than the radius at which the kernel
+    falls to `rtol` are left out: they add at most
+
+    .. math:: \Big| \sum_{r \text{ skipped}} K(x, x_r) W_{rk} \Big| \le
+        \text{rtol} \sum_r |W_{rk}|.
+
     The complement is the sum over :math:`1 - K` itself: it keeps its relative precision for wide
     kernels.
 
-    Costs O(n^2 (d + c)) a product and O(n (d + c)) memory. Results do not depend on the number of
-    threads.
+    Costs O(n^2 (d + c)) a product, O(n (d + c)) for kernels that are narrow against the data, and
+    O(n (d + c)) memory. Results do not depend on the number of threads.
 
     Parameters
     ----------
     columns : KernelColumns
         A kernel that has compiled sums (see `has_compiled_sums`) against the training rows.
-    single : bool
+    rtol : float, default=0.0
+        The promise for what is skipped; that of single precision comes on top.
+    single : bool, default=False
         Whether single precision is used inside a tile.
     """
 
-    method = "blocked"
-    over_all_pairs = True
     columns: KernelColumns
 
-    def __init__(self, columns: KernelColumns, *, single: bool) -> None:
+    def __init__(self, columns: KernelColumns, *, rtol: float = 0.0, single: bool = False) -> None:
         self.columns = columns
         self.single = single and columns.training.shape[1] <= _MOST_SINGLE_FEATURES
-        self.skip_rtol = 0.0
-        self.rtol = SINGLE_RTOL * self.single
+        self.skip_rtol = rtol
+        self.rtol = rtol + SINGLE_RTOL * self.single
 
     @classmethod
-    def offer(cls, problem: Problem) -> Candidate | str:
-        if not problem.compiled:
-            return Blocked.offer(problem)
-        operator = cls(problem.columns, single=_single_is_enough(problem))
-        reason = (
-            f"{problem.matrix} is computed again in each iteration, tile by tile, by compiled code."
-        )
-        return operator._candidate(problem, 1.0, reason)
+    def of(cls, columns: KernelColumns, rtol: float) -> Self:
+        """With a promise for the whole: in single precision where that leaves room to skip.
 
-    def _candidate(self, problem: Problem, share: float, reason: str) -> Candidate:
-        precision = "tiles, single" if self.single else "tiles, double"
-        product = seconds_for(precision, **problem.pairs(share))
-        n_bytes = self.memory_for(problem.n_columns)
-        return Candidate(self.method, reason, product, n_bytes, lambda: self, self.rtol)
+        Nothing is skipped where that would be hardly anything: small sums are then known better.
+        """
+        single = rtol >= 1.05 * SINGLE_RTOL
+        skipping = cls(columns, rtol=rtol - SINGLE_RTOL * single, single=single)
+        few_skipped = skipping.share_of_work() > _NEARLY_ALL
+        return cls(columns, single=single) if few_skipped else skipping
+
+    @property
+    def how(self) -> str:
+        share, matrix = self.share_of_work(), matrix_of(self.columns.n_training)
+        if share == 1.0:
+            return f"{matrix} is computed again in each iteration, tile by tile, by compiled code."
+        return (
+            f"{1 - share:.0%} of {matrix} is left out: pairs of rows so far apart that the kernel "
+            f"adds less than {self.skip_rtol:.0e} to a mean. The rest is computed again each time."
+        )
 
     def __matmul__(self, weights: Floats) -> Floats:
         return self._sums(weights, complement=False)
@@ -113,17 +122,6 @@ class Tiles(Operator):
     def blocks(self) -> Blocks:
         """What compiled sums know of the rows."""
         return _blocks(self.columns, single=self.single)
-
-    @property
-    def working_memory(self) -> int:
-        return self.memory_for(1)
-
-    def memory_for(self, n_columns: int) -> int:
-        """Bytes of a product with a number of columns."""
-        n_rows, n_features = self.columns.training.shape
-        rows = 8 + 12 * n_features  # the order, features in both precisions
-        arrays = 8 + 8 + 4 + 8  # weights in both precisions, sums, and a copy
-        return int(_FILLED_UP * (rows + arrays * n_columns) * n_rows)
 
     def _sums(self, weights: Floats, *, complement: bool) -> Floats:
         from typicality.compiled.pair_sums import sum_pairs  # numba takes a second to load
@@ -162,73 +160,6 @@ class Tiles(Operator):
         pairs = np.concatenate(_tournament(n_groups)) + (n_groups - 1)
         return np.asarray(pairs[_between(kernel, tree, *pairs.T) <= reach])
 
-
-class Truncated(Tiles):
-    r"""The same without tiles of far rows.
-
-    Tiles of leaves whose boxes are farther apart than the radius at which the kernel falls to
-    `rtol` are left out: they add at most
-
-    .. math:: \Big| \sum_{r \text{ skipped}} K(x, x_r) W_{rk} \Big| \le
-        \text{rtol} \sum_r |W_{rk}|.
-
-    Costs O(n) a product for kernels that are narrow against the data.
-
-    Parameters
-    ----------
-    columns : KernelColumns
-        A kernel that has compiled sums against the training rows.
-    rtol : float
-        The promise for what is skipped; that of single precision comes on top.
-    single : bool
-        Whether single precision is used inside a tile.
-    """
-
-    method = "truncated"
-    over_all_pairs = False
-
-    def __init__(self, columns: KernelColumns, *, rtol: float, single: bool) -> None:
-        super().__init__(columns, single=single)
-        self.skip_rtol = rtol
-        self.rtol += rtol
-
-    @classmethod
-    def offer(cls, problem: Problem) -> Candidate | str:
-        if not problem.compiled:
-            return f"it works only with the kernels {enumerated(DISTANCE_KERNELS)}"
-        if problem.no_approximation is not None:
-            return problem.no_approximation
-        operator = cls._for(problem)
-        share = operator.share_of_work()
-        reason = (
-            f"{1 - share:.0%} of {problem.matrix} is left out: pairs of rows so far apart "
-            f"that the kernel adds less than {operator.skip_rtol:.0e} to a mean. The rest is "
-            "computed again each time."
-        )
-        return operator._candidate(problem, share, reason)
-
-    @classmethod
-    def _for(cls, problem: Problem) -> Self:
-        single = _single_is_enough(problem)
-        rtol = problem.tolerance.absolute - SINGLE_RTOL * single
-        return cls(problem.columns, rtol=rtol, single=single)
-
-    @staticmethod
-    def seconds_to_ask(n_rows: int) -> float:
-        return 1e-6 * n_rows
-
-    @classmethod
-    def least_seconds(cls, problem: Problem) -> float:
-        """Half the seconds of the pairs of rows that are near, by a sample: without the tree."""
-        if not problem.compiled or problem.no_approximation is not None:
-            return 0.0
-        operator, kernel = cls._for(problem), problem.columns.kernel_function
-        some = problem.rows[evenly_spaced(len(problem.rows), _SAMPLE_ROWS)]
-        distance = kernel.distances(some, some)
-        near = np.count_nonzero(distance <= _reach(kernel, operator.skip_rtol)) - len(some)
-        share = near / max(1, len(some) * (len(some) - 1))
-        return 0.5 * operator._candidate(problem, share, "").seconds
-
     def share_of_work(self) -> float:
         """The part of all pairs of rows that is not skipped, from a sample of the blocks."""
         kernel, tree = self.columns.kernel_function, self.columns.tree
@@ -237,11 +168,6 @@ class Truncated(Tiles):
         distance = _between(kernel, tree, leaves[sample][:, None], leaves)
         near = (distance <= _reach(kernel, self.skip_rtol)) @ tree.counts
         return float(near @ tree.counts[sample] / (tree.counts[sample].sum() * tree.n_rows))
-
-
-def _single_is_enough(problem: Problem) -> bool:
-    """Whether single precision keeps the promise, with room for rows that are left out."""
-    return problem.tolerance.absolute >= 1.05 * SINGLE_RTOL
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,7 +262,7 @@ class TileExpansion:
 def exact_expansion(columns: KernelColumns, weights: Floats) -> Expansion:
     """Exact sums over all training rows at any points, compiled where there is such code."""
     if has_compiled_sums(columns):
-        return Tiles(columns, single=False).expansion(weights)
+        return Tiles(columns).expansion(weights)
     return BlockedSums(columns, weights)
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from typicality._typing import Floats
 from typicality.operators.columns import KernelColumns, evenly_spaced
+from typicality.operators.fourier_grid import no_grid_because
 
-_FEW_ROWS_OF_FEW_FEATURES, _FEW_ROWS_OF_MANY_FEATURES = 2048, 5120
-_FEW_FEATURES = 3  # for which Fourier sums are quick
+_FEW_FOR_SERIES, _FEW = 2048, 5120  # rows: of kernels that have quick Fourier sums, and others
 _N_ASKED, _N_SAMPLED = 128, 2048
 _LOW = 0.01  # the share of rows that count as low
 _SMALLEST = 1e-12  # of the total weight: below is rounding
@@ -18,11 +18,11 @@ _FEW_ROWS = 25.0  # over all: exact sums of a few hundred rows cost as much as t
 _FEW_NEIGHBOURS = 1e-9  # rows that need a finer promise have few neighbours, and quick exact sums
 
 
-def are_few(n_rows: int, n_features: int) -> bool:
-    """Whether rows are so few that exact sums by arrays are as quick as any, and none compiled."""
-    few_features = n_features <= _FEW_FEATURES
-    most = _FEW_ROWS_OF_FEW_FEATURES if few_features else _FEW_ROWS_OF_MANY_FEATURES
-    return n_rows <= most
+def are_few(columns: KernelColumns) -> bool:
+    """Whether rows are so few that products with the whole matrix are as quick as any."""
+    n_rows, n_features = columns.given.shape
+    by_series = no_grid_because(columns.kernel_function, n_features, 1.0) is None
+    return bool(n_rows <= (_FEW_FOR_SERIES if by_series else _FEW))
 
 
 class Tolerance(NamedTuple):
@@ -53,15 +53,14 @@ class Tolerance(NamedTuple):
 
     @classmethod
     def of_distances(
-        cls, columns: KernelColumns, sample_weight: Floats | None, rtol: float, algorithm: str
+        cls, columns: KernelColumns, sample_weight: Floats | None, rtol: float
     ) -> Self:
         """For squared distances known to `rtol` times the variance in the induced space.
 
         The promise for tails is far below the heights of all rows but the lowest 1 %, so that few
         need a second, exact sum. Variance and heights are those of a sample.
         """
-        few = algorithm == "auto" and are_few(*columns.given.shape)
-        if rtol == 0 or few or not columns.on_sphere:
+        if rtol == 0 or not columns.on_sphere:
             return cls(0.0, 0.0, 0.0)
         heights, weight = _sampled_heights(columns, sample_weight)
         low = max(float(np.quantile(heights, _LOW)), 1.0 / len(columns.given))

@@ -10,7 +10,7 @@ from typicality._cached import cached_property
 from typicality._tensors import array_of, resident
 from typicality._typing import Doubles, Floats
 from typicality.kernels import Cauchy, Gaussian, Laplacian
-from typicality.operators.base import Candidate, Operator, Problem
+from typicality.operators.base import Operator, matrix_of
 from typicality.operators.columns import KernelColumns
 from typicality.operators.tiles import TileExpansion, Tiles
 
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 _BLOCK_BYTES = {"cpu": 2**22}  # of kernel values at a time
 _BLOCK_BYTES_ELSEWHERE = 2**28
-_ARRAYS_OF_A_BLOCK = 3
 _ROUNDING = 1e-14
-_SECONDS_OF_A_TERM = 2e-12  # a number in one pass over a block, on a large GPU
 
 
 def log_profile(kernel: Any) -> "Callable[[Tensor], Tensor] | None":
@@ -52,31 +50,18 @@ class TorchBlocked(Operator):
         The device of torch.
     """
 
-    method = "torch"
-    over_all_pairs = True
     rtol = 0.0
 
     def __init__(self, columns: KernelColumns, device: str) -> None:
         self.columns = columns
         self.device = device
-        self._block_rows = block_rows(columns.n_training, device)
 
-    @classmethod
-    def offer(cls, problem: Problem) -> Candidate | str:
-        if problem.device is None:
-            return "the rows are not a tensor on a device"
-        if not isinstance(problem.columns, KernelColumns) or (
-            log_profile(problem.columns.kernel_function) is None
-        ):
-            return "only Gaussian, Laplacian and Cauchy kernels have a form in torch"
-        operator = cls(problem.columns, problem.device)
-        work = problem.pairs()
-        seconds = _SECONDS_OF_A_TERM * (2.0 * work["coordinates"] + 2.0 * work["terms"])
-        reason = (
-            f"{problem.matrix} is computed again in each iteration on {problem.device}, a "
-            "few rows at a time, in double precision."
+    @property
+    def how(self) -> str:
+        return (
+            f"{matrix_of(self.columns.n_training)} is computed again in each iteration on "
+            f"{self.device}, a few rows at a time, in double precision."
         )
-        return Candidate(cls.method, reason, seconds, operator.working_memory, lambda: operator)
 
     def __matmul__(self, weights: Floats) -> Floats:
         return self.expansion(weights).at(self.columns.given)
@@ -88,10 +73,6 @@ class TorchBlocked(Operator):
         """`complement` of a tensor of float64, as one."""
         rows = on_device(self.columns.given, self.device)
         return _sums(rows, rows, weights, self.columns.kernel_function, complement=True)
-
-    @property
-    def working_memory(self) -> int:
-        return 8 * _ARRAYS_OF_A_BLOCK * self._block_rows * self.columns.n_training
 
     def expansion(self, weights: Floats, *, rtol: float | None = None) -> "TorchSums":
         return TorchSums(self.columns, weights, self.device)
@@ -132,7 +113,7 @@ class DeviceSums:
     @cached_property
     def on_host(self) -> TileExpansion:
         """The same sums by compiled code on the CPU, in double precision: what a file keeps."""
-        return Tiles(self.columns, single=False).expansion(array_of(self.weights))
+        return Tiles(self.columns).expansion(array_of(self.weights))
 
     @cached_property
     def _weights(self) -> "Tensor":

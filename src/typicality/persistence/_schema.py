@@ -91,7 +91,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         *_in("typicality.levelsets.tree", "AlphaTree", "Cut"),
         "typicality.cluster._mixture.GaussianParts",
         "typicality.solve.schedules.LambdaPath",
-        "typicality.plan.Plan",
     ),
 }
 _NAMES = {group: tuple(path.split(".")[-1] for path in paths) for group, paths in ALLOWED.items()}
@@ -109,7 +108,7 @@ _ORDER = (
     *("memberships_", "typicality_", "medoids_", "medoid_indices_", "evidence_", "agreement_"),
     *("weights_", "n_clusters_", "n_parts_", "explanation_", "alpha_", "eta_", "lam_", "m_"),
     *("lambda_path_", "offset_", "kernel_", "sigma_", "n_iter_", "status_", "objective_"),
-    *("objective_path_", "plan_", "log_unit_", "center_", "scale_", "fill_"),
+    *("objective_path_", "sums_", "log_unit_", "center_", "scale_", "fill_"),
 )
 _OUTPUT_SETTING = "_sklearn_output_config"  # what scikit-learn's `set_output` notes
 

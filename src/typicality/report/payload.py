@@ -272,14 +272,13 @@ def _default_notes(model: Any, found: FittedView, n_features: int, n_clusters: i
     """Pairs of a heading and a sentence or two."""
     explained = getattr(model, "explanation_", None)
     model = chosen_method(model)
-    plan = model.plan_
     return [
         ("Data", f"{counted(found.n_rows, 'row')}, {counted(n_features, 'column')}."),
         *([] if explained is None else [("Choice", explained)]),
         ("Method", _method(model)),
         ("Result", _result(found, n_clusters)),
         ("Iterations", _ENDINGS[model.status_].format(n=counted(model.n_iter_, "iteration"))),
-        ("Computation", f"{plan.method[:1].upper()}{plan.method[1:]}: {plan.reason}"),
+        ("Computation", f"{model.sums_[:1].upper()}{model.sums_[1:]}"),
     ]
 
 

@@ -10,7 +10,7 @@ from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.kernel_prototypes import KernelPrototypes
 from typicality.operators.columns import KernelColumns
-from typicality.operators.tiles import Tiles, Truncated
+from typicality.operators.tiles import Tiles
 from typicality.solve.picard import picard
 from typicality.solve.step import ClusterState, Step
 
@@ -146,6 +146,5 @@ def looking_ahead(plain: Step, space: Any) -> Step:
     operator = getattr(space, "operator", None)
     if not isinstance(operator, Tiles):
         return plain
-    share = operator.share_of_work() if isinstance(operator, Truncated) else 1.0
-    compared = share * operator.columns.n_training
+    compared = operator.share_of_work() * operator.columns.n_training
     return LookAhead(plain, space) if compared >= _WORTHWHILE * _SAMPLE else plain

@@ -1,0 +1,29 @@
+"""Fits whose sums are computed in a given way, whatever the rows."""
+
+from contextlib import contextmanager
+
+import pytest
+
+from typicality.operators import EXACT, Blocked, Dense, Nufft, Tiles
+
+WAYS = {
+    "dense": lambda columns, rows, rtol: Dense(columns, rows),
+    "blocked": lambda columns, rows, rtol: Blocked(columns, rows),
+    "tiles": lambda columns, rows, rtol: Tiles(columns, single=rtol >= 1e-6),
+    "truncated": lambda columns, rows, rtol: Tiles(columns, rtol=rtol),
+    "nufft": lambda columns, rows, rtol: Nufft(columns, rtol=rtol),
+}
+
+
+@contextmanager
+def summed_by(way):
+    """A context in which operators of fits are those of a way; exact ones where rtol is 0."""
+
+    def choose(columns, rows, tolerance=EXACT, *, device=None):
+        exact = tolerance.is_exact and way in ("truncated", "nufft")
+        return WAYS["dense" if exact else way](columns, rows, tolerance.absolute)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typicality.geometry.kernel_space.choose_operator", choose)
+        patch.setattr("typicality.cluster._spaces.are_few", lambda columns: False)
+        yield
