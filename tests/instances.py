@@ -74,7 +74,7 @@ ESTIMATORS = [
     EntropyCMeans(n_clusters=2, lam=3.0),
     PossibilisticCMeans(n_clusters=3),
     PossibilisticCMeans(n_clusters=2, objective="1993", store_memberships=False),
-    PossibilisticCMeans(n_clusters=2, eta=1.0, gamma=0.5),
+    PossibilisticCMeans(n_clusters=2, eta=1.0, eta_scale=0.5),
 ]
 
 DISTANCE_KINDS = [type(named_kernel(name)) for name in DISTANCE_KERNELS]
@@ -112,9 +112,9 @@ KERNEL_ESTIMATORS = [
 DETECTORS = [
     OneClusterPCM(),
     OneClusterPCM(kernel="linear", contamination=0.1),
-    OneClusterPCM(kernel="cauchy", sigma="scott", gamma=0.3, novelty=True),
+    OneClusterPCM(kernel="cauchy", sigma="scott", eta_scale=0.3, novelty=True),
     OneClusterPCM(kernel="connectivity"),
-    OneClusterPCM(kernel="local", gamma=0.5),
+    OneClusterPCM(kernel="local", eta_scale=0.5),
     OneClusterPCM(kernel=Mixed(2)),
     OneClusterPCM(weights="uniform", kernel="laplacian", sigma="knn"),
 ]
@@ -131,7 +131,7 @@ CUTTERS = [
     AlphaCutClustering(
         rejection_rate=0.1, weights="uniform", kernel="cauchy", sigma="scott", assign="all"
     ),
-    AlphaCutClustering(labelling="complete", kernel=Gaussian(0.3), gamma=0.5, n_neighbors=3),
+    AlphaCutClustering(labelling="complete", kernel=Gaussian(0.3), eta_scale=0.5, n_neighbors=3),
 ]
 
 AUTOMATIC = [AutoClustering(), AutoClustering(at_least=2)]
@@ -160,7 +160,7 @@ TRANSFORMERS = [
     SparseAdaptivePCM(),
     SequentialPCM(),
     OneClusterPCM(),
-    OneClusterPCM(kernel="local", gamma=0.5),
+    OneClusterPCM(kernel="local", eta_scale=0.5),
     AlphaCutClustering(),
 ]
 OTHERS = [AutoClustering()]

@@ -40,7 +40,7 @@ class PlainScores(OneClusterPCM):
 
 def pcm(sigma: float, gamma: float = 1.0) -> PlainScores:
     """1-PCM."""
-    return PlainScores(sigma=sigma, gamma=gamma, max_iter=10_000)
+    return PlainScores(sigma=sigma, eta_scale=gamma, max_iter=10_000)
 
 
 def kde(sigma: float) -> PlainScores:

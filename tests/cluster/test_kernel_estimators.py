@@ -34,7 +34,7 @@ every_estimator = pytest.mark.parametrize("estimator", KERNEL_ESTIMATORS, ids=st
 FAMILIES = [
     FuzzyCMeans(3, m=1.5, random_state=0),
     EntropyCMeans(3, lam=4.0, random_state=0),
-    PossibilisticCMeans(3, gamma=0.3, random_state=0),
+    PossibilisticCMeans(3, eta_scale=0.3, random_state=0),
     PossibilisticCMeans(3, objective="1993", m=1.5, random_state=0),
 ]
 every_family = pytest.mark.parametrize("estimator", FAMILIES, ids=str)
@@ -295,7 +295,7 @@ def test_collapse_in_a_narrow_kernel_asks_for_a_wider_one():
 
 def test_narrow_kernels_let_possibilistic_clusters_coincide(blobs):
     """filippone2010, section III: the drawback that leads to the one-cluster version."""
-    settings = {"kernel": "gaussian", "gamma": 1.0, "random_state": 0}
+    settings = {"kernel": "gaussian", "eta_scale": 1.0, "random_state": 0}
     with pytest.warns(CoincidentClustersWarning):
         PossibilisticCMeans(3, sigma=0.5, m=1.1, **settings).fit(blobs[0])
     wide = PossibilisticCMeans(3, sigma=6.0, m=2.0, **settings).fit(blobs[0])

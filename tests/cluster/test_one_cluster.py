@@ -42,14 +42,14 @@ def contaminated(rng):
 
 
 @pytest.mark.parametrize("d", [2, 5])
-@pytest.mark.parametrize("gamma", [1.0, 0.4])
+@pytest.mark.parametrize("eta_scale", [1.0, 0.4])
 @pytest.mark.parametrize(
     "kernel", [Gaussian(1.2), Laplacian(1.5), Cauchy(0.8), Linear(), Polynomial(2)], ids=str
 )
-def test_typicalities_are_those_of_the_paper(rng, kernel, d, gamma):
+def test_typicalities_are_those_of_the_paper(rng, kernel, d, eta_scale):
     X = rng.normal(size=(80, d))
-    model = OneClusterPCM(kernel=kernel, gamma=gamma, **exact).fit(X)
-    u, eta = reference.one_cluster(kernel(X, X), gamma)
+    model = OneClusterPCM(kernel=kernel, eta_scale=eta_scale, **exact).fit(X)
+    u, eta = reference.one_cluster(kernel(X, X), eta_scale)
     assert_allclose(model.typicality_, u, atol=1e-10)
     assert_allclose(model.eta_, eta, rtol=1e-12)
     assert_allclose(model.weights_, u / u.sum(), atol=1e-12)
@@ -72,8 +72,8 @@ def test_a_very_wide_kernel_is_pcm(rng):
 
 
 def test_large_gamma_gives_the_density_estimate(contaminated):
-    with pytest.warns(BandwidthWarning, match="nearly equal.*gamma"):
-        model = OneClusterPCM(sigma=0.7, gamma=1e6, **exact).fit(contaminated)
+    with pytest.warns(BandwidthWarning, match="nearly equal.*eta_scale"):
+        model = OneClusterPCM(sigma=0.7, eta_scale=1e6, **exact).fit(contaminated)
     uniform = OneClusterPCM(sigma=0.7, weights="uniform").fit(contaminated)
     assert_allclose(model.weights_, 1 / len(contaminated), rtol=1e-5)
     assert_allclose(
@@ -112,7 +112,8 @@ def test_ranks_almost_as_a_density_estimate(contaminated):
 
 def test_outliers_lose_their_pull_when_gamma_is_small(contaminated):
     pull = [
-        OneClusterPCM(gamma=gamma).fit(contaminated).weights_[-10:].sum() for gamma in (4, 1, 0.3)
+        OneClusterPCM(eta_scale=scale).fit(contaminated).weights_[-10:].sum()
+        for scale in (4, 1, 0.3)
     ]
     assert pull[0] > pull[1] > pull[2]
 
@@ -352,7 +353,7 @@ def test_detector_fits_two_rows():
 
 def test_detector_warns_of_a_tiny_gamma(contaminated):
     with pytest.warns(DegenerateSpreadWarning, match=r"row \d+ alone"):
-        model = OneClusterPCM(sigma=0.5, gamma=1e-4).fit(contaminated)
+        model = OneClusterPCM(sigma=0.5, eta_scale=1e-4).fit(contaminated)
     assert all_finite(model, contaminated)
     assert model.typicality_.max() > 0.9
     assert_allclose(model.weights_.sum(), 1.0)

@@ -259,7 +259,7 @@ def test_single_clusters_give_no_picture(apart):
 @pytest.mark.parametrize(
     ("detector", "grid"),
     [
-        (OneClusterPCM(), {"sigma": [0.5, 4.0], "gamma": [1.0]}),
+        (OneClusterPCM(), {"sigma": [0.5, 4.0], "eta_scale": [1.0]}),
         (OneClassSVM(gamma=0.1), {"nu": [0.1, 0.3]}),
         (IsolationForest(n_estimators=4), {"max_features": [1, 2]}),
         (LocalOutlierFactor(novelty=True), {"n_neighbors": [3, 20]}),

@@ -70,7 +70,7 @@ def solve_one_cluster(
         objective, _ = space.objective_and_mass(rule, space.mean)
         return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
     variance = space.total_variance
-    update = spread_update(eta_update, gamma=estimator.gamma, total_variance=variance)
+    update = spread_update(eta_update, eta_scale=estimator.eta_scale, total_variance=variance)
     by_weights = estimator.criterion == "weights"
     if by_blocks:
         step: Any = ByChange(space, update, by_weights)
@@ -86,7 +86,7 @@ def solve_one_cluster(
 
 def first_spread(estimator: Any, space: Any) -> float:
     """The spread at the mean of all rows; 1 with a warning where all rows are one point."""
-    eta: float = estimator.gamma * space.total_variance
+    eta: float = estimator.eta_scale * space.total_variance
     if eta > 0:
         return eta
     if not space.n_clipped(space.mean):  # there is a warning about clipped distances
@@ -122,4 +122,4 @@ def warn_about_density(
     if on_sphere and not by_rule and not too_narrow:
         rule: Any = state.rule
         log_typicality = space.some_sqdist(state.prototypes) / rule.eta[0]
-        warn_about_equal_typicalities(log_typicality, estimator.gamma, space.neighbours)
+        warn_about_equal_typicalities(log_typicality, estimator.eta_scale, space.neighbours)

@@ -88,7 +88,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         The width of a kernel of one width, or a rule that computes it
         (:mod:`typicality.bandwidth`). "auto" is 0.7 times the median distance to the tenth
         neighbour.
-    gamma : float, default=1.0
+    eta_scale : float, default=1.0
         The factor of the spread eta, as in :class:`OneClusterPCM`.
     weights : {"auto", "typicality", "uniform"}, default="auto"
         The influence of the rows on the density. "uniform" is the same for all rows. "typicality"
@@ -219,7 +219,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
         "kernel": [StrOptions({"auto", *ALL_KERNELS}), callable],
-        "gamma": [Interval(Real, 0, np.inf, closed="neither")],
+        "eta_scale": [Interval(Real, 0, np.inf, closed="neither")],
         "weights": [StrOptions({"auto", "typicality", "uniform"})],
         "alpha": [StrOptions({"auto", "valley"}), Interval(Real, 0, 1, closed="left")],
         "rejection_rate": [None, Interval(Real, 0, 1, closed="left")],
@@ -237,7 +237,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         *,
         kernel: str | Kernel | Callable[..., Any] = "auto",
         sigma: float | str = "auto",
-        gamma: float = 1.0,
+        eta_scale: float = 1.0,
         weights: str = "auto",
         alpha: float | str = "auto",
         rejection_rate: float | None = None,
@@ -255,7 +255,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
-        self.gamma = gamma
+        self.eta_scale = eta_scale
         self.weights = weights
         self.alpha = alpha
         self.rejection_rate = rejection_rate
@@ -465,7 +465,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         sample = replace(
             nodes, rows=nodes.rows[some], weight=nodes.weight[some], index=nodes.index[some]
         )
-        landscape = LocalLandscape.of(search_among(some), tree, gamma=self.gamma)
+        landscape = LocalLandscape.of(search_among(some), tree, eta_scale=self.eta_scale)
         edges = SpanningTree(tree.pairs, np.exp(tree.saddles))
         with part(trees_share, 1.0):
             regions = Regions.of(landscape, np.exp(tree.heights), edges, sample, rows)

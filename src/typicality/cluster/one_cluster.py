@@ -59,9 +59,9 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
     The typicality u is a model of the density in the input space: rows of low typicality are
     outliers. With kernels of a distance, such as the Gaussian, the density can have any shape. It
     is a kernel density estimate in which each row is weighted by its typicality. With a small
-    `gamma`, outliers have little influence on this estimate. With ``gamma=1``, the ranks of rows
-    are almost those of an unweighted estimate (Spearman correlation above .98). The linear kernel
-    and dissimilarities describe one round cluster.
+    `eta_scale`, outliers have little influence on this estimate. With ``eta_scale=1``, the ranks
+    of rows are almost those of an unweighted estimate (Spearman correlation above .98). The linear
+    kernel and dissimilarities describe one round cluster.
 
     The threshold is a quantile of leave-one-out scores. So ``contamination=0.01`` flags about 1 %
     of new rows from the same source. A quantile of plain training scores does not achieve this with
@@ -98,7 +98,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         (:mod:`typicality.bandwidth`). Small values show fine structure of the density. "auto" is
         half the median distance of two rows; with ``novelty=True``, an eighth of the median
         distance. For noise around clusters in few dimensions, "knn" is better.
-    gamma : float, default=1.0
+    eta_scale : float, default=1.0
         The factor of the spread eta. Values below 0.5 reduce the influence of outliers. Large
         values give the unweighted kernel density estimate.
     weights : {"typicality", "uniform"}, default="typicality"
@@ -108,7 +108,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         Whether eta is estimated again in each iteration.
 
         .. warning:: With "each_step", eta can shrink to zero: the cluster collapses to a point if
-            the rows have at most 2 / gamma dimensions in the space of the kernel.
+            the rows have at most 2 / eta_scale dimensions in the space of the kernel.
     contamination : "auto" or float in (0, 0.5], default="auto"
         The fraction of rows that `predict` flags, of the training rows and of new rows from the
         same source. It is not estimated from the data; "auto" is 0.05.
@@ -202,7 +202,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
     _why_dense = None
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
-        "gamma": [Interval(Real, 0, np.inf, closed="neither")],
+        "eta_scale": [Interval(Real, 0, np.inf, closed="neither")],
         "weights": [StrOptions({"typicality", "uniform"})],
         "eta_update": [StrOptions({"never", "each_step"})],
         "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
@@ -217,7 +217,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         *,
         kernel: str | Kernel | Callable[..., Any] = "gaussian",
         sigma: float | str = "auto",
-        gamma: float = 1.0,
+        eta_scale: float = 1.0,
         weights: str = "typicality",
         eta_update: str = "never",
         contamination: float | str = "auto",
@@ -232,7 +232,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
-        self.gamma = gamma
+        self.eta_scale = eta_scale
         self.weights = weights
         self.eta_update = eta_update
         self.contamination = contamination

@@ -310,7 +310,7 @@ class LocalLandscape:
     eta: float
 
     @classmethod
-    def of(cls, search: Any, tree: ScaleTree, *, gamma: float) -> Self:
+    def of(cls, search: Any, tree: ScaleTree, *, eta_scale: float) -> Self:
         """The landscape that a tree was grown on; all rows have the same weight."""
         counts, kernel = tree.sample.counts, tree.kernel
         mean_height = counts @ np.exp(tree.heights) / counts.sum()
@@ -323,7 +323,7 @@ class LocalLandscape:
             kernel.squares,
             tree.sample.distances[:, -1],
             energy,
-            gamma * energy if energy > 0 else 1.0,
+            eta_scale * energy if energy > 0 else 1.0,
         )
 
     @cached_property
