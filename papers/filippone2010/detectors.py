@@ -29,7 +29,7 @@ class PlainScores(OneClusterPCM):
         self.rows_ = np.asarray(X, dtype=np.float64)
         return super().fit(X, y, sample_weight)
 
-    def score_samples(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.float64]:
+    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
         """The logarithm of s, by its definition."""
         sqdist = cdist(np.asarray(X, dtype=np.float64), self.rows_, "sqeuclidean")
         w = self.weights_

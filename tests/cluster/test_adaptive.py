@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import issparse
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_moons
@@ -158,13 +157,10 @@ def test_pickle_predicts_bit_identically(estimator, blobs):
 
 
 @every_estimator
-def test_memberships_dense_sparse_or_left_out(estimator, blobs):
+def test_memberships_can_be_left_out(estimator, blobs):
     X, _ = blobs
     model = clone(estimator)
-    dense = model.set_params(store_memberships=True).fit(X).memberships_
-    sparse = model.set_params(store_memberships="sparse").fit(X).memberships_
-    assert issparse(sparse)
-    assert_array_equal(sparse.toarray(), dense)
+    assert hasattr(model.set_params(store_memberships=True).fit(X), "memberships_")
     assert not hasattr(model.set_params(store_memberships=False).fit(X), "memberships_")
 
 

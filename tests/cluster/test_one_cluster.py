@@ -252,16 +252,6 @@ def test_precomputed_kernels_with_a_diagonal(contaminated, rng):
     K = kernel(new, contaminated)
     with pytest.raises(ValueError, match=r"Row 0 of X is not a training row"):
         given.score_samples(K)
-    same = given.score_samples(K, diag=[7.0] * 30)
-    assert_array_equal(given.score_samples(K, diag=7.0), same)
-    scores = given.score_samples(K, diag=kernel.diag(new))
-    assert_allclose(scores, plain.score_samples(new), rtol=1e-9)
-    assert_array_equal(given.predict(K, diag=kernel.diag(new)), plain.predict(new))
-    assert_allclose(
-        given.predict_typicality(K, diag=kernel.diag(new)),
-        plain.predict_typicality(new),
-        atol=1e-10,
-    )
 
 
 def test_dissimilarities_are_points_in_some_space(contaminated, rng):
@@ -406,9 +396,7 @@ def test_a_diagonal_is_constant_but_for_rounding(contaminated):
     K[0, 0] = np.nextafter(1.0, 2.0)
     model = OneClusterPCM(kernel="precomputed").fit(K)
     assert_allclose(model.score_samples(K[:5]), exact_scores, rtol=1e-9)
-    assert np.isfinite(model.score_samples(K[:5] * 0.99)).all()  # rows that are new need no diag
-    with pytest.raises(ValueError, match=r"diag differs from .*, the kernel of every training row"):
-        model.score_samples(K[:5], diag=[1.0, 1.0, 1.0, 1.0, 50.0])
+    assert np.isfinite(model.score_samples(K[:5] * 0.99)).all()
 
 
 def test_detector_warns_of_dissimilarities_of_no_space(rng):
@@ -535,12 +523,6 @@ def test_constant_features_matter_to_kernels_of_angles(rng):
 
 
 def test_detector_refuses_bad_rows_to_predict(contaminated):
-    model = OneClusterPCM().fit(contaminated)
-    with pytest.raises(ValueError, match="diag is used only with kernel='precomputed'"):
-        model.predict(contaminated, diag=np.ones(len(contaminated)))
-    given = OneClusterPCM(kernel="precomputed").fit(Polynomial()(contaminated, contaminated))
-    with pytest.raises(ValueError, match=r"diag has shape \(3,\), expected \(210,\)"):
-        given.predict(Polynomial()(contaminated, contaminated), diag=np.ones(3))
     distant = OneClusterPCM(kernel="dissimilarities").fit(np.ones((4, 4)) - np.eye(4))
     with pytest.raises(ValueError, match="negative dissimilarity"):
         distant.predict(-np.ones((1, 4)))

@@ -34,7 +34,7 @@ MODELS = [  # every class, and every kind of state
     *(*TRANSFORMERS, *OTHERS),
     EntropyCMeans(n_clusters=2, kernel="gaussian", init="annealing"),
     SparseAdaptivePCM(n_clusters=4, lam=0.02, kernel="gaussian", root="bisection"),
-    SequentialPCM(lam=0.05, kernel="gaussian", store_memberships="sparse"),
+    SequentialPCM(lam=0.05, kernel="gaussian"),
     OneClusterPCM(criterion="memberships"),
     AlphaCutClustering(kernel=Mixed(2)),
 ]

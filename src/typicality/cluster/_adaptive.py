@@ -53,7 +53,6 @@ class AdaptiveClusterer(PrototypeClusterer):
         **PrototypeClusterer._parameter_constraints,
         "box": [Interval(Real, _SMALLEST_BOX, _LARGEST_BOX, closed="both"), None],
         "init": [StrOptions({"max-min", "paper"}), "array-like"],
-        "store_memberships": ["boolean", StrOptions({"sparse"})],
     }
     _column_name = "typicality"
     _rule_attribute = "eta"

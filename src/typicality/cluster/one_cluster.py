@@ -247,7 +247,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
 
     @like_rows
     @by_blocks
-    def predict_typicality(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
+    def predict_typicality(self, X: ArrayLike) -> Floats:
         """The typicality of each row, in [0, 1].
 
         Implements :cite:`filippone2010`, eq. (28). The typicality of a training row includes the
@@ -257,22 +257,19 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             New rows or training rows. With ``kernel="precomputed"``, the kernel values of these
-            rows with the training rows.
-        diag : array-like of shape (n_samples,), optional
-            With ``kernel="precomputed"``, the kernel value of each row with itself. It is needed
-            for new rows if it differs between training rows.
+            rows with the training rows; new rows need a kernel with a constant diagonal.
 
         Returns
         -------
         typicality : array of shape (n_samples,)
             In [0, 1].
         """
-        rows = self._read(X, diag)
+        rows = self._read(X)
         return self._left_out.mean.memberships(self._rule, rows)[:, 0]
 
     @like_rows
     @by_blocks
-    def score_samples(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Doubles:
+    def score_samples(self, X: ArrayLike) -> Doubles:
         r"""How typical each row is, without its own contribution; larger is more typical.
 
         For kernels of a distance, the score is :math:`\log s(x)`, where :math:`s(x) = \sum_r w_r
@@ -287,51 +284,45 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             New rows or training rows.
-        diag : array-like of shape (n_samples,), optional
-            As in `predict_typicality`.
 
         Returns
         -------
         scores : array of shape (n_samples,)
         """
-        rows = self._read(X, diag)
+        rows = self._read(X)
         return self._left_out.scores(rows, self.eta_)
 
     @like_rows
     @by_blocks
-    def decision_function(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Doubles:
+    def decision_function(self, X: ArrayLike) -> Doubles:
         """The score minus `offset_`: negative for outliers.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             New rows or training rows.
-        diag : array-like of shape (n_samples,), optional
-            As in `predict_typicality`.
 
         Returns
         -------
         decisions : array of shape (n_samples,)
         """
-        return self.score_samples(X, diag=diag) - self.offset_
+        return self.score_samples(X) - self.offset_
 
     @like_rows
     @by_blocks
-    def predict(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.int_]:
+    def predict(self, X: ArrayLike) -> NDArray[np.int_]:
         """Flag outliers: +1 for typical rows, -1 for outliers.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             New rows or training rows.
-        diag : array-like of shape (n_samples,), optional
-            As in `predict_typicality`.
 
         Returns
         -------
         flags : array of shape (n_samples,), int
         """
-        return np.where(self.decision_function(X, diag=diag) < 0, -1, 1)
+        return np.where(self.decision_function(X) < 0, -1, 1)
 
     def explain(self, X: ArrayLike) -> Reasons:
         """In which features rows are unusual, and by how much.

@@ -133,16 +133,15 @@ class SequentialPCM(AdaptiveClusterer):
         The largest error of these sums, relative to the variance in the space of the kernel. Values
         above `tol` / 10 are lowered to `tol` / 10. With ``algorithm="auto"``, sums over few rows
         (up to 2,048, or 5,120 with more than three features) are exact. 0 makes all sums exact.
-    store_memberships : bool or "sparse", default=True
+    store_memberships : bool, default=True
         Whether to keep `memberships_`. False saves memory; `predict_memberships` still works.
-        "sparse" keeps a :class:`scipy.sparse.csr_array`.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,), int32
         For each row, the cluster with its largest typicality: 0, 1, 2, ...; -1 if all its
         typicalities are zero.
-    memberships_ : array or sparse array of shape (n_samples, n_prototypes)
+    memberships_ : array of shape (n_samples, n_prototypes)
         The typicalities, one column per prototype. They are zero for rows that do not belong to the
         cluster.
     cluster_centers_ : array of shape (n_prototypes, n_features)
@@ -223,7 +222,7 @@ class SequentialPCM(AdaptiveClusterer):
         tol: float = 1e-5,
         algorithm: str = "auto",
         rtol: float = 1e-6,
-        store_memberships: bool | str = True,
+        store_memberships: bool = True,
     ) -> None:
         self.lam = lam
         self.p = p
