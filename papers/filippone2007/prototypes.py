@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
-from filippone2007.figure_1 import PAPER, SIGMA, Draw
+from filippone2007.figure_1 import SIGMA, TOL, Draw
 from regenerating import Setting
-from typicality import AlphaCutClustering, OneClusterPCM, PossibilisticCMeans
+from regenerating.one_cluster import PaperOneCluster
+from typicality import AlphaCutClustering, PossibilisticCMeans
 from typicality.datasets import make_ball_and_ring
 from typicality.exceptions import ClusteringWarning
 
@@ -123,7 +124,7 @@ def _globular_auc() -> tuple[float, float]:
 def _aucs(X: Doubles, dense: NDArray[np.bool_]) -> tuple[float, float]:
     """How well the largest typicality of PCM, and that of 1-PCM, tell dense rows from noise."""
     several = PossibilisticCMeans(3, eta_scale=_GLOBULAR_GAMMA, m=_FUZZIFIER, random_state=0).fit(X)
-    one = OneClusterPCM(sigma=SIGMA, **PAPER).fit(X)
+    one = PaperOneCluster(sigma=SIGMA, tol=TOL).fit(X)
     return (
         float(roc_auc_score(dense, several.memberships_.max(axis=1))),
         float(roc_auc_score(dense, one.typicality_)),

@@ -11,10 +11,11 @@ from scipy.stats import spearmanr
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.neighbors import KernelDensity
 
-from filippone2010.detectors import PAPER, svm, svm_gamma
+from filippone2010.detectors import TOL, svm, svm_gamma
 from filippone2010.figure_2 import SEED
 from filippone2010.objectives import one_cluster_objective, svdd_objective, svm_weights
 from regenerating import Setting
+from regenerating.one_cluster import PaperOneCluster
 from typicality import AlphaCutClustering, OneClusterPCM
 from typicality.datasets import make_gaussian_and_outliers
 from typicality.exceptions import ClusteringWarning
@@ -104,7 +105,7 @@ def _at_width(X: Doubles, outlier: NDArray[np.bool_], sigma: float) -> AtWidth:
         support_vectors=int(np.count_nonzero(alphas)),
         below_valley=(int(below.sum()), int((below & outlier).sum())),
         iterations={
-            g: OneClusterPCM(sigma=sigma, eta_scale=g, **PAPER).fit(X).n_iter_ for g in GAMMAS
+            g: PaperOneCluster(sigma=sigma, eta_scale=g, tol=TOL).fit(X).n_iter_ for g in GAMMAS
         },
     )
 

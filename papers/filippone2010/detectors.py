@@ -11,9 +11,9 @@ from sklearn.svm import OneClassSVM
 from typicality import OneClusterPCM
 
 SVM, PCM, KDE = "1-SVM", "1-PCM", "KDE"
-PAPER = {"criterion": "memberships", "tol": 0.01}  # its rule to stop
+TOL = 0.01  # of its rule to stop
 
-__all__ = ["KDE", "PAPER", "PCM", "SVM", "PlainScores", "kde", "pcm", "svm", "svm_gamma", "three"]
+__all__ = ["KDE", "PCM", "SVM", "TOL", "PlainScores", "kde", "pcm", "svm", "svm_gamma", "three"]
 
 
 class PlainScores(OneClusterPCM):

@@ -35,7 +35,6 @@ MODELS = [  # every class, and every kind of state
     EntropyCMeans(n_clusters=2, kernel="gaussian", init="annealing"),
     SparseAdaptivePCM(n_clusters=4, lam=0.02, kernel="gaussian", root="bisection"),
     SequentialPCM(lam=0.05, kernel="gaussian"),
-    OneClusterPCM(criterion="memberships"),
     AlphaCutClustering(kernel=Mixed(2)),
 ]
 

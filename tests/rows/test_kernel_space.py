@@ -43,8 +43,6 @@ CLUSTERERS = [
 DENSITIES = [
     OneClusterPCM(),
     OneClusterPCM(eta_scale=0.3, sigma=1.5, contamination=0.01),
-    OneClusterPCM(criterion="memberships", tol=0.01),
-    OneClusterPCM(eta_update="each_step", eta_scale=2.0),
     OneClusterPCM(weights="uniform", sigma=1.0),
 ]
 

@@ -25,8 +25,13 @@ from typicality.cluster._cut import (
     warn_about_choice,
     warn_about_cut,
 )
-from typicality.cluster._density import begin_density, solve_one_cluster, warn_about_density
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
+from typicality.cluster._density import (
+    DensityEstimator,
+    begin_density,
+    solve_one_cluster,
+    warn_about_density,
+)
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, by_blocks, like_rows
 from typicality.cluster._readers import Dissimilarities, Sphere, check_dissimilarities
 from typicality.cluster._spaces import ALL_KERNELS, SumOptions, open_space
 from typicality.cluster._warnings import (
@@ -49,7 +54,7 @@ from typicality.rows import DistinctRows, Rows, content_hash
 from typicality.solve.picard import Status
 
 
-class AlphaCutClustering(ClusterMixin, KernelEstimator):
+class AlphaCutClustering(ClusterMixin, DensityEstimator):
     r"""Clusters of any shape and number: connected regions of high typicality.
 
     The density of all rows is modelled by the typicality u of one possibilistic cluster in the
@@ -119,13 +124,11 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         "typical": rows that are dense enough compared with their cluster (see docs/theory), so that
         background noise has the label -1. "auto" is "typical" for the automatic choice, and "core"
         for a given level or width.
-    criterion : {"weights", "memberships"}, default="weights"
-        The quantity that is compared with `tol`: the sum of the absolute changes of the weights, or
-        of the typicalities. The papers use "memberships", with ``tol=0.01``.
     max_iter : int, default=1000
         The largest number of iterations, for ``weights="typicality"``.
     tol : float, default=1e-5
-        Stop when the criterion falls below this value. With 0, `max_iter` iterations are run.
+        Stop when the sum of the absolute changes of the weights falls below this value. With 0,
+        `max_iter` iterations are run.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
         How kernel sums are computed, with a kernel of one width. "auto" chooses the fastest method;
         `plan_` names it. All methods keep the error bound `rtol`; "dense" is exact.
@@ -229,7 +232,6 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
         "assign": [StrOptions({"auto", "core", "typical", "all"})],
-        "criterion": [StrOptions({"weights", "memberships"})],
     }
 
     def __init__(
@@ -247,7 +249,6 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         n_neighbors: int = 30,
         min_cluster_size: int = 1,
         assign: str = "auto",
-        criterion: str = "weights",
         max_iter: int = 1000,
         tol: float = 1e-5,
         algorithm: str = "auto",
@@ -265,7 +266,6 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         self.n_neighbors = n_neighbors
         self.min_cluster_size = min_cluster_size
         self.assign = assign
-        self.criterion = criterion
         self.max_iter = max_iter
         self.tol = tol
         self.algorithm = algorithm

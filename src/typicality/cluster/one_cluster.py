@@ -15,36 +15,32 @@ from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._density import (
+    DensityEstimator,
     begin_density,
     open_density,
     solve_one_cluster,
     warn_about_density,
 )
 from typicality.cluster._density_by_blocks import learn_by_blocks
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, by_blocks, like_rows
 from typicality.cluster._p_values import TIED, WithPValues, check_number_to_split
 from typicality.cluster._readers import Coordinates, Stretched
 from typicality.cluster._reasons import Reasons, reasons_for
 from typicality.cluster._spaces import OpenSpace, check_compressible
-from typicality.cluster._warnings import (
-    warn_about_coarse_promise,
-    warn_about_lonely_row,
-    warn_about_vanished_spread,
-)
+from typicality.cluster._warnings import warn_about_coarse_promise, warn_about_lonely_row
 from typicality.geometry.calibration import Calibration, false_alarm_interval, split_copies
 from typicality.geometry.checks import check_rows
 from typicality.geometry.scores import CompressedScores, FastLeaveOneOut, LeaveOneOut, leave_one_out
 from typicality.geometry.typical_rows import TypicalRows, are_typical
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule
-from typicality.membership.spread import smallest_spread
 from typicality.operators import KernelColumns
 from typicality.rows import Rows
 
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
 
 
-class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
+class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
     r"""One-cluster possibilistic c-means: density and outliers, by the typicality of each row.
 
     The rows :math:`x_h`, with sample weights :math:`\omega_h`, are mapped into the space of a
@@ -104,11 +100,6 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
     weights : {"typicality", "uniform"}, default="typicality"
         The influence of the rows on the mean: their typicality, or the same for all rows. "uniform"
         gives the kernel density estimate, in one iteration.
-    eta_update : {"never", "each_step"}, default="never"
-        Whether eta is estimated again in each iteration.
-
-        .. warning:: With "each_step", eta can shrink to zero: the cluster collapses to a point if
-            the rows have at most 2 / eta_scale dimensions in the space of the kernel.
     contamination : "auto" or float in (0, 0.5], default="auto"
         The fraction of rows that `predict` flags, of the training rows and of new rows from the
         same source. It is not estimated from the data; "auto" is 0.05.
@@ -121,13 +112,11 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         rows, and uses the scores of the other half. With "split", p-values are proven to be valid
         for all parameters. But it finds fewer outliers: only half of the rows are fitted, and
         p-values are at least 2 / (n + 2).
-    criterion : {"weights", "memberships"}, default="weights"
-        The quantity that is compared with `tol`: the sum of the absolute changes of the weights, or
-        of the typicalities. The papers use "memberships", with ``tol=0.01``.
     max_iter : int, default=1000
         The largest number of iterations.
     tol : float, default=1e-5
-        Stop when the criterion falls below this value. With 0, `max_iter` iterations are run.
+        Stop when the sum of the absolute changes of the weights falls below this value. With 0,
+        `max_iter` iterations are run.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
         How sums of kernel values are computed. "auto" chooses the method that is expected to be
         fastest; `plan_` names it, with the reason. All methods keep the error bound `rtol`. "dense"
@@ -204,12 +193,10 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         **KERNEL_CONSTRAINTS,
         "eta_scale": [Interval(Real, 0, np.inf, closed="neither")],
         "weights": [StrOptions({"typicality", "uniform"})],
-        "eta_update": [StrOptions({"never", "each_step"})],
         "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
         "novelty": ["boolean"],
         "calibration": [StrOptions({"leave-one-out", "split"})],
         "random_state": ["random_state"],
-        "criterion": [StrOptions({"weights", "memberships"})],
     }
 
     def __init__(
@@ -219,11 +206,9 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         sigma: float | str = "auto",
         eta_scale: float = 1.0,
         weights: str = "typicality",
-        eta_update: str = "never",
         contamination: float | str = "auto",
         novelty: bool = False,
         calibration: str = "leave-one-out",
-        criterion: str = "weights",
         max_iter: int = 1000,
         tol: float = 1e-5,
         algorithm: str = "auto",
@@ -234,11 +219,9 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         self.sigma = sigma
         self.eta_scale = eta_scale
         self.weights = weights
-        self.eta_update = eta_update
         self.contamination = contamination
         self.novelty = novelty
         self.calibration = calibration
-        self.criterion = criterion
         self.max_iter = max_iter
         self.tol = tol
         self.algorithm = algorithm
@@ -414,9 +397,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         opened = open_density(self, rows, weight)
         space: Any = opened.space
         begin_density(space, callbacks, lambda state: self._for_prediction(state, opened, held_out))
-        result = solve_one_cluster(
-            self, space, callbacks, weights=self.weights, eta_update=self.eta_update
-        )
+        result = solve_one_cluster(self, space, callbacks, weights=self.weights)
         state = result.state
         self._set(
             **self._for_prediction(state, opened, held_out),
@@ -424,11 +405,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
             typicality_=space.memberships(state.rule, state.prototypes)[:, 0],
         )
         warn_about_density(self, space, result)
-        if self.eta_update == "each_step":
-            smallest = smallest_spread(space.total_variance)
-            warn_about_vanished_spread(np.array([self.eta_]), smallest)
-        else:
-            warn_about_lonely_row(self.weights_, space.mean.weights[:, 0])
+        warn_about_lonely_row(self.weights_, space.mean.weights[:, 0])
 
     @property
     def _rate(self) -> float:

@@ -29,7 +29,13 @@ from typicality.geometry import Geometry
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
-from typicality.membership.spread import smallest_spread, spread_from_partition, spread_update
+from typicality.membership.spread import (
+    FixedSpread,
+    ReestimatedSpread,
+    SpreadUpdate,
+    smallest_spread,
+    spread_from_partition,
+)
 from typicality.solve.step import Alternation, ClusterState
 
 _USUAL_ITERATIONS = 100  # of a run: from ten to some hundred
@@ -268,9 +274,9 @@ class PossibilisticCMeans(PrototypeClusterer):
                 spread, eta_scale=self.eta_scale, total_variance=typical.total_variance
             )
             warn_about_degenerate_spread(degenerate)
-        update = spread_update(
-            self.eta_update, eta_scale=self.eta_scale, total_variance=typical.total_variance
-        )
+        update: SpreadUpdate = FixedSpread()
+        if self.eta_update == "each_step":
+            update = ReestimatedSpread(self.eta_scale, smallest_spread(typical.total_variance))
         state = ClusterState(prototypes, self._rule_with(eta, m))
         result = callbacks.run(Alternation(space, update), state)
         return Found(opened, result, {"m_": m})

@@ -16,7 +16,6 @@ __all__ = [
     "spread_from_gaps",
     "spread_from_partition",
     "spread_from_separation",
-    "spread_update",
 ]
 
 SMALLEST_SHARE = 1e-12  # of the total variance: below this a spread is taken for zero
@@ -147,13 +146,6 @@ def spread_from_gaps(largest: float, around: Doubles) -> float:
     jumps = np.diff(np.sqrt(around))
     slope = around[jumps.argmax() + 1] if len(jumps) else around.max(initial=0.0)
     return float(max(largest, slope))
-
-
-def spread_update(when: str, *, eta_scale: float, total_variance: float) -> SpreadUpdate:
-    """The update for the parameter `eta_update` of an estimator: "never" or "each_step"."""
-    if when == "never":
-        return FixedSpread()
-    return ReestimatedSpread(eta_scale, smallest_spread(total_variance))
 
 
 def smallest_spread(total_variance: float) -> float:

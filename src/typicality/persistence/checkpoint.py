@@ -38,7 +38,7 @@ from typicality.persistence._arrays import ArrayReader, ArrayWriter
 from typicality.persistence._objects import Writer, read_model
 from typicality.persistence._schema import Context, fits
 from typicality.solve.picard import PicardResult, Status, picard
-from typicality.solve.step import ClusterState, Step, WatchedState
+from typicality.solve.step import ClusterState, Step
 
 _FORMAT = b"typicality checkpoint 1 "  # how the file begins; the hash of what follows comes next
 _EVERY = 5.0  # seconds from one writing to the next, at the least
@@ -395,12 +395,11 @@ def _arrays_in(part: Any) -> dict[str, NDArray[Any]]:
 
 def _arrays_of(state: State) -> dict[str, NDArray[Any]]:
     """The arrays of a state; all else of it is as in the state that the run began with."""
-    arrays = {
+    return {
         f"{part}.{name}": array
         for part in ("prototypes", "rule")
         for name, array in _arrays_in(getattr(state, part)).items()
     }
-    return arrays | ({"memberships": state.memberships} if isinstance(state, WatchedState) else {})
 
 
 def _restored(arrays: dict[str, NDArray[Any]], start: State) -> State:
@@ -410,10 +409,7 @@ def _restored(arrays: dict[str, NDArray[Any]], start: State) -> State:
         before = getattr(start, name)
         return replace(before, **{key: arrays[f"{name}.{key}"] for key in _arrays_in(before)})
 
-    prototypes, rule = part("prototypes"), part("rule")
-    if "memberships" in arrays:
-        return WatchedState(prototypes, rule, arrays["memberships"])
-    return ClusterState(prototypes, rule)
+    return ClusterState(part("prototypes"), part("rule"))
 
 
 def _fits_start(arrays: dict[str, NDArray[Any]], start: State) -> bool:
@@ -423,13 +419,12 @@ def _fits_start(arrays: dict[str, NDArray[Any]], start: State) -> bool:
         for name in ("prototypes", "rule")
         for key, hint in get_type_hints(type(getattr(start, name)), include_extras=True).items()
     }
-    hints["memberships"] = get_type_hints(WatchedState, include_extras=True)["memberships"]
     sizes = Context({}, {})
     known = _arrays_of(start)
     if not all(fits(array, hints[name], sizes) for name, array in known.items()):
         return False
     n_clusters = sizes.sizes.pop("c")
-    parts = known.keys() - {"memberships"}
+    parts = known.keys()
     return (
         parts <= arrays.keys() <= known.keys()
         and all(arrays[name].dtype == known[name].dtype for name in parts)
