@@ -26,7 +26,6 @@ from typicality.kernels import (
     named_kernel,
 )
 from typicality.membership import (
-    BisectedSparsePossibilistic,
     Entropic,
     Fuzzy,
     Hard,
@@ -55,7 +54,6 @@ def rules(n_clusters):
         Possibilistic1996(eta),
         SparsePossibilistic(eta, 0.1),
         SparsePossibilistic(eta, 0.02, 0.8),
-        BisectedSparsePossibilistic(eta, 0.1),
     ]
 
 
@@ -142,10 +140,10 @@ ADAPTIVE = [
     AdaptivePCM(kernel="connectivity", box=3.0),
     SparseAdaptivePCM(lam=0.05),
     SparseAdaptivePCM(n_clusters=5, lam=0.02, p=0.3, assign="all", box=None),
-    SparseAdaptivePCM(n_clusters=4, lam=0.02, kernel="gaussian", root="bisection"),
+    SparseAdaptivePCM(n_clusters=4, lam=0.02, kernel="gaussian"),
     SequentialPCM(),
     SequentialPCM(lam=0.05, assign="all"),
-    SequentialPCM(lam=0.05, root="bisection", store_memberships=False),
+    SequentialPCM(lam=0.05, store_memberships=False),
     SequentialPCM(kernel="gaussian", lam=0.05),
 ]
 

@@ -33,7 +33,7 @@ AFTER = (1, 2, 5, 14)  # the writings after which a fit is killed, one after the
 MODELS = [  # every class, and every kind of state
     *(*TRANSFORMERS, *OTHERS),
     EntropyCMeans(n_clusters=2, kernel="gaussian", init="annealing"),
-    SparseAdaptivePCM(n_clusters=4, lam=0.02, kernel="gaussian", root="bisection"),
+    SparseAdaptivePCM(n_clusters=4, lam=0.02, kernel="gaussian"),
     SequentialPCM(lam=0.05, kernel="gaussian"),
     AlphaCutClustering(kernel=Mixed(2)),
 ]

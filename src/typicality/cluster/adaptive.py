@@ -53,17 +53,15 @@ class AdaptivePCM(AdaptiveClusterer):
         with squared distances, so the scale matters: the larger the box, the narrower the clusters.
         With many features d, try 20 / sqrt(d). None does not scale the data.
 
-        Extreme values are not used to find the range, unless ``init="paper"``. A value is extreme
-        if its distance to the nearer quartile exceeds five times the distance between the
-        quartiles. Values outside the box are limited to a distance of `box` from it. A constant
-        feature becomes zero. In the space of a kernel, all distances are scaled by one factor
-        instead: let a be the row farthest from the mean, and b the row farthest from a; the
-        distance from a to b becomes `box`.
-    init : {"max-min", "paper"} or array-like of shape (n_clusters, n_features), default="max-min"
+        Extreme values are not used to find the range. A value is extreme if its distance to the
+        nearer quartile exceeds five times the distance between the quartiles. Values outside the
+        box are limited to a distance of `box` from it. A constant feature becomes zero. In the
+        space of a kernel, all distances are scaled by one factor instead: let a be the row farthest
+        from the mean, and b the row farthest from a; the distance from a to b becomes `box`.
+    init : "max-min" or array-like of shape (n_clusters, n_features), default="max-min"
         The initial prototypes, or an array of points. "max-min" first takes the row farthest from
         the mean; each next prototype is the row farthest from those already chosen. This does not
-        depend on the order of the rows or on chance. "paper" first takes the row farthest from the
-        first row.
+        depend on the order of the rows or on chance.
     max_iter : int, default=1000
         The largest number of iterations. The iterations need not converge: they can repeat a cycle,
         and then stop here.
