@@ -26,7 +26,6 @@ from typicality.kernels import (
     named_kernel,
 )
 from typicality.membership import (
-    BisectedSparsePossibilistic,
     Entropic,
     Fuzzy,
     Hard,
@@ -55,7 +54,6 @@ def rules(n_clusters):
         Possibilistic1996(eta),
         SparsePossibilistic(eta, 0.1),
         SparsePossibilistic(eta, 0.02, 0.8),
-        BisectedSparsePossibilistic(eta, 0.1),
     ]
 
 
@@ -74,7 +72,7 @@ ESTIMATORS = [
     EntropyCMeans(n_clusters=2, lam=3.0),
     PossibilisticCMeans(n_clusters=3),
     PossibilisticCMeans(n_clusters=2, objective="1993", store_memberships=False),
-    PossibilisticCMeans(n_clusters=2, eta=1.0, gamma=0.5),
+    PossibilisticCMeans(n_clusters=2, eta=1.0, eta_scale=0.5),
 ]
 
 DISTANCE_KINDS = [type(named_kernel(name)) for name in DISTANCE_KERNELS]
@@ -112,9 +110,9 @@ KERNEL_ESTIMATORS = [
 DETECTORS = [
     OneClusterPCM(),
     OneClusterPCM(kernel="linear", contamination=0.1),
-    OneClusterPCM(kernel="cauchy", sigma="scott", gamma=0.3, novelty=True),
+    OneClusterPCM(kernel="cauchy", sigma="scott", eta_scale=0.3, novelty=True),
     OneClusterPCM(kernel="connectivity"),
-    OneClusterPCM(kernel="local", gamma=0.5),
+    OneClusterPCM(kernel="local", eta_scale=0.5),
     OneClusterPCM(kernel=Mixed(2)),
     OneClusterPCM(weights="uniform", kernel="laplacian", sigma="knn"),
 ]
@@ -131,21 +129,21 @@ CUTTERS = [
     AlphaCutClustering(
         alpha=0.37, weights="uniform", kernel="cauchy", sigma="scott", assign="all"
     ),
-    AlphaCutClustering(labelling="complete", kernel=Gaussian(0.3), gamma=0.5, n_neighbors=3),
+    AlphaCutClustering(labelling="complete", kernel=Gaussian(0.3), eta_scale=0.5, n_neighbors=3),
 ]
 
 AUTOMATIC = [AutoClustering(), AutoClustering(at_least=2)]
 
 ADAPTIVE = [
     AdaptivePCM(),
-    AdaptivePCM(n_clusters=4, beta=0.3, store_memberships="sparse"),
+    AdaptivePCM(n_clusters=4, beta=0.3, store_memberships=False),
     AdaptivePCM(kernel="connectivity", box=3.0),
     SparseAdaptivePCM(lam=0.05),
     SparseAdaptivePCM(n_clusters=5, lam=0.02, p=0.3, assign="all", box=None),
-    SparseAdaptivePCM(n_clusters=4, lam=0.02, kernel="gaussian", root="bisection"),
+    SparseAdaptivePCM(n_clusters=4, lam=0.02, kernel="gaussian"),
     SequentialPCM(),
     SequentialPCM(lam=0.05, assign="all"),
-    SequentialPCM(lam=0.05, root="bisection", store_memberships=False),
+    SequentialPCM(lam=0.05, store_memberships=False),
     SequentialPCM(kernel="gaussian", lam=0.05),
 ]
 
@@ -160,7 +158,7 @@ TRANSFORMERS = [
     SparseAdaptivePCM(),
     SequentialPCM(),
     OneClusterPCM(),
-    OneClusterPCM(kernel="local", gamma=0.5),
+    OneClusterPCM(kernel="local", eta_scale=0.5),
     AlphaCutClustering(),
 ]
 OTHERS = [AutoClustering()]

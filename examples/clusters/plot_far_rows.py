@@ -28,7 +28,7 @@ groups = np.vstack(
 models = {
     "KMeans": KMeans(n_clusters=3, n_init=10, random_state=0),
     "PossibilisticCMeans": PossibilisticCMeans(
-        n_clusters=3, gamma=0.5, random_state=0
+        n_clusters=3, eta_scale=0.5, random_state=0
     ),
 }
 colours = dict(zip(models, ("#D55E00", "#0072B2"), strict=True))

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.spatial.distance import pdist
 from sklearn.neighbors import NearestNeighbors
 
-from filippone2007.figure_1 import LEAST, N_CLUSTERS, PAPER, SIGMA, Draw, fit_draw
+from filippone2007.figure_1 import LEAST, N_CLUSTERS, SIGMA, TOL, Draw, fit_draw
 from regenerating import Setting
-from typicality import OneClusterPCM
+from regenerating.one_cluster import PaperOneCluster, RenewedEta
 from typicality.exceptions import ClusteringWarning
 
 NOISE = (0, 50, 250, 500, 1000, 2000, 4000)
@@ -73,8 +73,8 @@ def measure(setting: Setting) -> Conditions:
         of_noise = [_condition(n, _draws(seeds, n_noise=n)) for n in noise]
         of_sigma = [_condition(s, _draws(seeds, sigma=s)) for s in sigmas]
         X = fit_draw(0).X
-        fixed = {s: OneClusterPCM(sigma=s, **PAPER).fit(X) for s in WIDE}
-        renewed = {s: _with_renewed_eta(s).fit(X) for s in (WIDE[0], WIDE[-1])}
+        fixed = {s: PaperOneCluster(sigma=s, tol=TOL).fit(X) for s in WIDE}
+        renewed = {s: RenewedEta(sigma=s, tol=TOL).fit(X) for s in (WIDE[0], WIDE[-1])}
     near, _ = NearestNeighbors(n_neighbors=10).fit(X).kneighbors()
     return Conditions(
         of_noise,
@@ -85,10 +85,6 @@ def measure(setting: Setting) -> Conditions:
         nearest_distance=float(near[:, 0].mean()),
         tenth_distance=float(near[:, -1].mean()),
     )
-
-
-def _with_renewed_eta(sigma: float) -> OneClusterPCM:
-    return OneClusterPCM(sigma=sigma, eta_update="each_step", **PAPER)
 
 
 def _draws(seeds: range, *, sigma: float = SIGMA, n_noise: int = 1000) -> list[Draw]:

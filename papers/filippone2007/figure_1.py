@@ -9,13 +9,14 @@ from scipy.stats import gaussian_kde
 from sklearn.metrics import adjusted_rand_score
 
 from regenerating import Setting
+from regenerating.one_cluster import PaperAlphaCut
 from typicality import AlphaCutClustering
 from typicality.datasets import SIDE, make_dense_regions
 from typicality.plot import MembershipContourDisplay, MembershipHistogramDisplay
 
 SIGMA = 0.5
 ALPHA = 0.3667  # the level in the paper
-PAPER = {"criterion": "memberships", "tol": 0.01}  # its rule to stop
+TOL = 0.01  # of its rule to stop
 N_CLUSTERS = 3
 LEAST = 20  # smaller clusters are a few rows of noise that happen to be near each other
 
@@ -95,9 +96,7 @@ def fit_draw(
 ) -> Draw:
     """Fit a draw with the paper's settings; alpha is the valley."""
     X, y = make_dense_regions(n_noise=n_noise, random_state=seed)
-    model = AlphaCutClustering(
-        sigma=sigma, alpha="valley", min_cluster_size=min_cluster_size, **PAPER
-    )
+    model = PaperAlphaCut(sigma=sigma, alpha="valley", min_cluster_size=min_cluster_size, tol=TOL)
     return Draw(X, y, model.fit(X))
 
 

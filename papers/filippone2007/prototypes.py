@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
-from filippone2007.figure_1 import PAPER, SIGMA, Draw
+from filippone2007.figure_1 import SIGMA, TOL, Draw
 from regenerating import Setting
-from typicality import AlphaCutClustering, OneClusterPCM, PossibilisticCMeans
+from regenerating.one_cluster import PaperOneCluster
+from typicality import AlphaCutClustering, PossibilisticCMeans
 from typicality.datasets import make_ball_and_ring
 from typicality.exceptions import ClusteringWarning
 
@@ -71,7 +72,7 @@ def _counts(
 ) -> list[int]:
     """The number of distinct prototypes in each draw."""
     model = PossibilisticCMeans(
-        3, kernel=kernel, sigma=sigma, gamma=gamma, m=_FUZZIFIER, max_iter=_MAX_ITER
+        3, kernel=kernel, sigma=sigma, eta_scale=gamma, m=_FUZZIFIER, max_iter=_MAX_ITER
     )
     return [
         model.set_params(random_state=seed).fit(blobs(seed)[0]).n_clusters_
@@ -81,7 +82,7 @@ def _counts(
 
 def _linear_difference() -> float:
     X, _ = blobs(0)
-    first = PossibilisticCMeans(3, gamma=1.0, m=_FUZZIFIER, random_state=0).fit(X)
+    first = PossibilisticCMeans(3, eta_scale=1.0, m=_FUZZIFIER, random_state=0).fit(X)
     start = {"init": first.memberships_, "eta": first.eta_}
     in_input_space = PossibilisticCMeans(3, **start).fit(X)
     by_kernel = PossibilisticCMeans(3, kernel="precomputed", **start).fit(X @ X.T)
@@ -103,7 +104,10 @@ def _shapes(seed: int) -> tuple[float, float]:
     X, y = make_ball_and_ring(random_state=seed)
     best = max(
         adjusted_rand_score(
-            y, PossibilisticCMeans(2, gamma=gamma, m=_FUZZIFIER, random_state=start).fit(X).labels_
+            y,
+            PossibilisticCMeans(2, eta_scale=gamma, m=_FUZZIFIER, random_state=start)
+            .fit(X)
+            .labels_,
         )
         for gamma in GAMMAS
         for start in range(3)
@@ -119,8 +123,8 @@ def _globular_auc() -> tuple[float, float]:
 
 def _aucs(X: Doubles, dense: NDArray[np.bool_]) -> tuple[float, float]:
     """How well the largest typicality of PCM, and that of 1-PCM, tell dense rows from noise."""
-    several = PossibilisticCMeans(3, gamma=_GLOBULAR_GAMMA, m=_FUZZIFIER, random_state=0).fit(X)
-    one = OneClusterPCM(sigma=SIGMA, **PAPER).fit(X)
+    several = PossibilisticCMeans(3, eta_scale=_GLOBULAR_GAMMA, m=_FUZZIFIER, random_state=0).fit(X)
+    one = PaperOneCluster(sigma=SIGMA, tol=TOL).fit(X)
     return (
         float(roc_auc_score(dense, several.memberships_.max(axis=1))),
         float(roc_auc_score(dense, one.typicality_)),

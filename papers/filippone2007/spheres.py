@@ -9,9 +9,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import OneClassSVM
 
-from filippone2007.figure_1 import LEAST, PAPER, SIGMA, Draw, fit_draw, inner_levels
+from filippone2007.figure_1 import LEAST, SIGMA, TOL, Draw, fit_draw, inner_levels
 from regenerating import Setting
-from typicality import AlphaCutClustering
+from regenerating.one_cluster import PaperAlphaCut
 from typicality.datasets import SIDE
 
 SVM_GAMMA = 1.0 / (2.0 * SIGMA**2)
@@ -53,7 +53,7 @@ def measure(setting: Setting, draw: Draw) -> Spheres:
     sqdist = _sqdist(K, model.weights_)
     levels = inner_levels(model, setting.pick(20, 4))
     at = [model.labels_at(level) for level in levels]
-    anew = [AlphaCutClustering(sigma=SIGMA, alpha=a, **PAPER).fit_predict(X) for a in levels]
+    anew = [PaperAlphaCut(sigma=SIGMA, alpha=a, tol=TOL).fit_predict(X) for a in levels]
     median = [
         float(np.median(model.typicality_[part])) for part in (y < 0, y == 2, (y == 0) | (y == 1))
     ]

@@ -11,10 +11,11 @@ from scipy.stats import spearmanr
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.neighbors import KernelDensity
 
-from filippone2010.detectors import PAPER, svm, svm_gamma
+from filippone2010.detectors import TOL, svm, svm_gamma
 from filippone2010.figure_2 import SEED
 from filippone2010.objectives import one_cluster_objective, svdd_objective, svm_weights
 from regenerating import Setting
+from regenerating.one_cluster import PaperOneCluster
 from typicality import AlphaCutClustering, OneClusterPCM
 from typicality.datasets import make_gaussian_and_outliers
 from typicality.exceptions import ClusteringWarning
@@ -70,7 +71,7 @@ def measure(setting: Setting) -> Connections:
     X, y = make_gaussian_and_outliers(random_state=SEED)
     outlier = y < 0
     whole = OneClusterPCM(sigma=1.0, tol=1e-14).fit(X)
-    limit = {g: OneClusterPCM(sigma=1.0, gamma=g).fit(X).weights_ for g in LARGE_GAMMAS}
+    limit = {g: OneClusterPCM(sigma=1.0, eta_scale=g).fit(X).weights_ for g in LARGE_GAMMAS}
     return Connections(
         {sigma: _at_width(X, outlier, sigma) for sigma in setting.pick(SIGMAS, (1.0, 5.0))},
         (_distance_from_svdd(rbf_kernel(X)), _distance_from_svdd(polynomial_kernel(X, degree=2))),
@@ -103,7 +104,9 @@ def _at_width(X: Doubles, outlier: NDArray[np.bool_], sigma: float) -> AtWidth:
         squared_radius=_squared_radius(K, alphas),
         support_vectors=int(np.count_nonzero(alphas)),
         below_valley=(int(below.sum()), int((below & outlier).sum())),
-        iterations={g: OneClusterPCM(sigma=sigma, gamma=g, **PAPER).fit(X).n_iter_ for g in GAMMAS},
+        iterations={
+            g: PaperOneCluster(sigma=sigma, eta_scale=g, tol=TOL).fit(X).n_iter_ for g in GAMMAS
+        },
     )
 
 

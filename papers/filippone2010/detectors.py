@@ -11,9 +11,9 @@ from sklearn.svm import OneClassSVM
 from typicality import OneClusterPCM
 
 SVM, PCM, KDE = "1-SVM", "1-PCM", "KDE"
-PAPER = {"criterion": "memberships", "tol": 0.01}  # its rule to stop
+TOL = 0.01  # of its rule to stop
 
-__all__ = ["KDE", "PAPER", "PCM", "SVM", "PlainScores", "kde", "pcm", "svm", "svm_gamma", "three"]
+__all__ = ["KDE", "PCM", "SVM", "TOL", "PlainScores", "kde", "pcm", "svm", "svm_gamma", "three"]
 
 
 class PlainScores(OneClusterPCM):
@@ -29,7 +29,7 @@ class PlainScores(OneClusterPCM):
         self.rows_ = np.asarray(X, dtype=np.float64)
         return super().fit(X, y, sample_weight)
 
-    def score_samples(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.float64]:
+    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
         """The logarithm of s, by its definition."""
         sqdist = cdist(np.asarray(X, dtype=np.float64), self.rows_, "sqeuclidean")
         w = self.weights_
@@ -40,7 +40,7 @@ class PlainScores(OneClusterPCM):
 
 def pcm(sigma: float, gamma: float = 1.0) -> PlainScores:
     """1-PCM."""
-    return PlainScores(sigma=sigma, gamma=gamma, max_iter=10_000)
+    return PlainScores(sigma=sigma, eta_scale=gamma, max_iter=10_000)
 
 
 def kde(sigma: float) -> PlainScores:

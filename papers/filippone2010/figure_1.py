@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
-from filippone2010.detectors import PAPER
+from filippone2010.detectors import TOL
 from regenerating import Setting
+from regenerating.one_cluster import PaperAlphaCut
 from typicality import AlphaCutClustering
 from typicality.datasets import SIDE, make_discs_banana_ring
 from typicality.plot import MembershipContourDisplay
@@ -86,7 +87,7 @@ def _n_right(draws: list[Draw]) -> int:
 def fit_draw(seed: int, *, sigma: float = SIGMA) -> Draw:
     """Fit a draw with the paper's settings."""
     X, y = make_discs_banana_ring(random_state=seed)
-    model = AlphaCutClustering(sigma=sigma, rejection_rate=_REJECTION_RATE, **PAPER)
+    model = PaperAlphaCut(sigma=sigma, rejection_rate=_REJECTION_RATE, tol=TOL)
     return Draw(X, y, model.fit(X))
 
 

@@ -64,5 +64,5 @@ class BothSolutions(NamedTuple):
 def both_solutions(X: Doubles, *, sigma: float, nu: float, gamma: float = 1.0) -> BothSolutions:
     """Solve both problems with a Gaussian kernel."""
     K: Doubles = Gaussian(sigma)(X, X)
-    model = OneClusterPCM(sigma=sigma, gamma=gamma, tol=1e-12, rtol=0).fit(X)
+    model = OneClusterPCM(sigma=sigma, eta_scale=gamma, tol=1e-12, rtol=0).fit(X)
     return BothSolutions(svm_weights(K, nu), model.weights_, K.mean(axis=1), model.eta_, K)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality import AdaptivePCM, SequentialPCM, SparseAdaptivePCM
+from xenaki2014.estimators import BisectedSAPCM, PaperAPCM, PaperSAPCM, PaperSeqSAPCM
 from xenaki2014.printed import Row
 
 MAX_ITER = 1000
@@ -42,15 +42,15 @@ def key(row: Row) -> tuple[str, str, float | None, int | None]:
 
 def fitted(row: Row, X: NDArray[np.float64], *, max_iter: int = MAX_ITER) -> Outcome:
     """Fit by the method of the row."""
-    root = "bisection" if key(row) in BY_BISECTION else "exact"
     # The paper stops when no coordinate moves by 1e-4 in the box: about this much of its extent.
-    how: dict[str, Any] = {"init": "paper", "max_iter": max_iter, "tol": 2e-5}
-    sparse: dict[str, Any] = {"lam": row.lam, "assign": "all", "root": root}
+    how: dict[str, Any] = {"max_iter": max_iter, "tol": 2e-5}
+    sparse: dict[str, Any] = {"lam": row.lam, "assign": "all"}
     if row.method == "SeqSAPCM":
-        model: Any = SequentialPCM(**sparse, **how)
+        model: Any = PaperSeqSAPCM(**sparse, **how)
     elif row.method == "SAPCM":
-        model = SparseAdaptivePCM(row.m_ini, beta=row.beta, **sparse, **how)
+        sapcm = BisectedSAPCM if key(row) in BY_BISECTION else PaperSAPCM
+        model = sapcm(row.m_ini, beta=row.beta, **sparse, **how)
     else:
-        model = AdaptivePCM(row.m_ini, beta=row.beta, **how)
+        model = PaperAPCM(row.m_ini, beta=row.beta, **how)
     model.fit(X)
     return Outcome(len(model.cluster_centers_), model.labels_, model.memberships_)

@@ -66,7 +66,7 @@ def by_fuzzy_c_means(row: Row, X: Doubles, n_starts: int) -> Iterator[Outcome]:
 def by_possibilistic_c_means(row: Row, X: Doubles) -> Outcome:
     """The form of 1993 on boxed rows; of prototypes that are together, the first one counts."""
     X = _BOX * minmax_scale(X)
-    settings: dict[str, Any] = {"objective": "1993", "gamma": 1.0, "m": _FUZZIFIER}
+    settings: dict[str, Any] = {"objective": "1993", "eta_scale": 1.0, "m": _FUZZIFIER}
     model = PossibilisticCMeans(row.m_ini, init="max-min", **settings).fit(X)
     different: list[int] = []
     for k, near in enumerate(pairwise_distances(model.cluster_centers_)):

@@ -13,6 +13,7 @@ from regenerating import Claim, Page, Setting, Verdict, markdown_table
 from typicality import SequentialPCM
 from typicality.metrics import rand_score
 from xenaki2014.data import LOADERS
+from xenaki2014.estimators import PaperSeqSAPCM
 from xenaki2014.printed import TABLES, Row
 
 __all__ = ["Sweep", "report"]
@@ -64,7 +65,7 @@ class Sweep(NamedTuple):
 def _step(task: tuple[str, float]) -> Step:
     name, lam = task
     X, _ = LOADERS[name]()
-    model = SequentialPCM(lam=lam, init="paper", assign="all").fit(X)
+    model = PaperSeqSAPCM(lam=lam, assign="all").fit(X)
     return Step(lam, int(model.n_clusters_), float(np.max(model.eta_, initial=0.0)))
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._cached import cached_property
@@ -329,8 +328,6 @@ def _blocks_of(n_rows: int) -> list[slice]:
 def _of_prototypes(model: Any, X: Any, *, training: bool) -> FittedView:
     if training and hasattr(model, "memberships_"):
         labels, of_prototypes = model.labels_, model.memberships_
-        if issparse(of_prototypes):
-            of_prototypes = of_prototypes.toarray()
     else:
         labels, of_prototypes = model._labels_and_memberships(X)
     # Without clusters there are no names, and no shares.

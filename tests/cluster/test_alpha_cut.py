@@ -147,8 +147,8 @@ def test_the_model_keeps_its_own_rows(blobs):
 
 def test_the_density_is_that_of_one_cluster_pcm(blobs):
     X, _ = blobs
-    model = AlphaCutClustering(sigma=0.6, gamma=0.7).fit(X)
-    detector = OneClusterPCM(sigma=0.6, gamma=0.7).fit(X)
+    model = AlphaCutClustering(sigma=0.6, eta_scale=0.7).fit(X)
+    detector = OneClusterPCM(sigma=0.6, eta_scale=0.7).fit(X)
     assert_allclose(model.typicality_, detector.typicality_, rtol=1e-10)
     assert_allclose(model.weights_, detector.weights_, rtol=1e-10)
     assert model.eta_ == pytest.approx(detector.eta_, rel=1e-12)
@@ -568,10 +568,10 @@ def test_alpha_cut_warns_of_a_level_below_empty_space(blobs):
     assert model.n_clusters_ == 1
 
 
-@pytest.mark.parametrize("gamma", [1e-4, 1e16])
+@pytest.mark.parametrize("eta_scale", [1e-4, 1e16])
 @quiet
-def test_typicalities_that_cannot_be_told_apart_lose_no_cluster(gamma, blobs):
-    model = AlphaCutClustering(gamma=gamma).fit(blobs[0])
+def test_typicalities_that_cannot_be_told_apart_lose_no_cluster(eta_scale, blobs):
+    model = AlphaCutClustering(eta_scale=eta_scale).fit(blobs[0])
     assert set(model.labels_) - {-1} == set(range(model.n_clusters_))
     assert_array_equal(model.predict(blobs[0]), model.labels_)
 
@@ -580,7 +580,7 @@ def test_typicalities_that_cannot_be_told_apart_lose_no_cluster(gamma, blobs):
 def test_the_heavy_row_is_named_as_the_user_counts(blobs):
     X = np.vstack([[[50.0, 50.0]], blobs[0][:120], [[60.0, 0.0]]])
     with pytest.warns(DegenerateSpreadWarning, match=r"row \d+ alone") as caught:
-        model = AlphaCutClustering(kernel="gaussian", gamma=0.01).fit(X)
+        model = AlphaCutClustering(kernel="gaussian", eta_scale=0.01).fit(X)
     assert f"row {model.weights_.argmax()} alone" in " ".join(str(w.message) for w in caught)
 
 

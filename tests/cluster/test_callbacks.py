@@ -119,15 +119,14 @@ class Watcher(Recorder):
         return context.task_name == "iteration" and context.task_id + 1 >= self.stop_after
 
 
-@pytest.mark.parametrize("criterion", ["weights", "memberships"])
-def test_detectors_can_be_watched(blobs, criterion):
+def test_detectors_can_be_watched(blobs):
     X, _ = blobs
     watcher = Watcher()
-    model = OneClusterPCM(criterion=criterion).set_callbacks(watcher).fit(X)
+    model = OneClusterPCM().set_callbacks(watcher).fit(X)
     assert sorted(watcher.begun) == sorted(watcher.ended)
     assert watcher.begun.count("iteration") == model.n_iter_
     assert set(watcher.scores) == {9}  # the nominal rate holds in every iteration
-    alone = OneClusterPCM(criterion=criterion).fit(X)
+    alone = OneClusterPCM().fit(X)
     assert np.array_equal(alone.typicality_, model.typicality_)
 
 

@@ -86,7 +86,7 @@ def test_earlier_defaults_collapse():
     with pytest.warns(match="collapsed|coincide"):
         FuzzyCMeans(n_clusters, m=2.0, kernel="gaussian", random_state=0).fit(X)
     with pytest.warns(match="coincide"):
-        PossibilisticCMeans(n_clusters, m=2.0, gamma=1.0, random_state=0).fit(X)
+        PossibilisticCMeans(n_clusters, m=2.0, eta_scale=1.0, random_state=0).fit(X)
 
 
 def test_automatic_m_does_not_change_low_dimensions():

@@ -142,7 +142,7 @@ BAD_PARAMETERS = {
         r"eta has shape \(2,\).*\(3,\)",
     ),
     "eta in words": (PossibilisticCMeans(3, eta=["a", "b", "c"]), r"eta must be 'fcm'"),
-    "gamma = 0": (PossibilisticCMeans(3, gamma=0), r"'gamma' parameter"),
+    "eta_scale = 0": (PossibilisticCMeans(3, eta_scale=0), r"'eta_scale' parameter"),
     "objective unknown": (PossibilisticCMeans(3, objective="2007"), r"'objective' parameter"),
     "no clusters": (FuzzyCMeans(0), r"'n_clusters' parameter.*\[1, inf\).*Got 0"),
     "half a cluster": (FuzzyCMeans(2.5), r"'n_clusters' parameter"),

@@ -311,7 +311,7 @@ def test_possibilistic_spreads_come_from_the_fuzzy_partition(blobs):
     w = fuzzy.memberships_**2
     d = fuzzy._prototypes.sqdist(X)
     spread = (w * d).sum(axis=0) / w.sum(axis=0)
-    model = PossibilisticCMeans(3, gamma=0.5, random_state=0).fit(X)
+    model = PossibilisticCMeans(3, eta_scale=0.5, random_state=0).fit(X)
     assert_allclose(np.sort(model.eta_), np.sort(0.5 * spread), rtol=1e-3)
 
 
@@ -350,7 +350,7 @@ def test_spreads_follow_their_prototypes(blobs):
 def test_reestimated_spreads_adapt_in_many_dimensions():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 10))
-    settings = {"eta_update": "each_step", "gamma": 1.0, "max_iter": 500, "random_state": 0}
+    settings = {"eta_update": "each_step", "eta_scale": 1.0, "max_iter": 500, "random_state": 0}
     model = PossibilisticCMeans(1, **settings).fit(X)
     assert_allclose(model.eta_, 8.0, rtol=0.1)
 

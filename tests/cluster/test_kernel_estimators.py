@@ -34,7 +34,7 @@ every_estimator = pytest.mark.parametrize("estimator", KERNEL_ESTIMATORS, ids=st
 FAMILIES = [
     FuzzyCMeans(3, m=1.5, random_state=0),
     EntropyCMeans(3, lam=4.0, random_state=0),
-    PossibilisticCMeans(3, gamma=0.3, random_state=0),
+    PossibilisticCMeans(3, eta_scale=0.3, random_state=0),
     PossibilisticCMeans(3, objective="1993", m=1.5, random_state=0),
 ]
 every_family = pytest.mark.parametrize("estimator", FAMILIES, ids=str)
@@ -134,12 +134,16 @@ def test_precomputed_kernels_give_the_same(estimator, blobs, rng):
     given = clone(model).set_params(kernel="precomputed").fit(kernel(X, X))
     assert_allclose(given.memberships_, plain.memberships_, atol=1e-10)
     assert_array_equal(given.labels_, plain.labels_)
-    K = kernel(new, X)
-    expected = plain.predict_memberships(new)
-    ours = given.predict_memberships(K, diag=kernel.diag(new))
-    assert_allclose(ours, expected, atol=1e-10)
-    assert_array_equal(given.predict(K, diag=kernel.diag(new)), plain.predict(new))
     assert_array_equal(given.predict(kernel(X, X)), plain.labels_)
+    with pytest.raises(ValueError, match="Row 0 of X is not a training row"):
+        given.predict(kernel(new, X))
+    kernel = Gaussian(2.0)
+    plain = clone(model).set_params(kernel=kernel).fit(X)
+    given = clone(model).set_params(kernel="precomputed").fit(kernel(X, X))
+    K = kernel(new, X)
+    assert_allclose(given.predict_memberships(K), plain.predict_memberships(new), atol=1e-10)
+    assert_array_equal(given.predict(K), plain.predict(new))
+    assert_allclose(given.score(K), plain.score(new), rtol=1e-9)
 
 
 @every_family
@@ -295,7 +299,7 @@ def test_collapse_in_a_narrow_kernel_asks_for_a_wider_one():
 
 def test_narrow_kernels_let_possibilistic_clusters_coincide(blobs):
     """filippone2010, section III: the drawback that leads to the one-cluster version."""
-    settings = {"kernel": "gaussian", "gamma": 1.0, "random_state": 0}
+    settings = {"kernel": "gaussian", "eta_scale": 1.0, "random_state": 0}
     with pytest.warns(CoincidentClustersWarning):
         PossibilisticCMeans(3, sigma=0.5, m=1.1, **settings).fit(blobs[0])
     wide = PossibilisticCMeans(3, sigma=6.0, m=2.0, **settings).fit(blobs[0])
@@ -375,17 +379,6 @@ def test_points_start_any_entropy(blobs):
     with pytest.warns(BandwidthWarning, match="too wide"):
         model.fit(X)
     assert adjusted_rand_score(truth, model.labels_) == 1.0
-
-
-def test_scores_of_new_rows_with_a_diagonal(blobs):
-    X, _ = blobs
-    kernel = Polynomial(2)
-    plain = FuzzyCMeans(3, kernel=kernel, m=1.5, random_state=0).fit(X[::2])
-    given = FuzzyCMeans(3, kernel="precomputed", m=1.5, init=plain.memberships_)
-    given.fit(kernel(X[::2], X[::2]))
-    new = X[1::2]
-    score = given.score(kernel(new, X[::2]), diag=kernel.diag(new))
-    assert_allclose(score, plain.score(new), rtol=1e-3)
 
 
 @pytest.mark.parametrize("kernel", ["precomputed", "dissimilarities"])

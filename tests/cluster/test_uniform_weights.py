@@ -68,7 +68,7 @@ def test_clusters_are_those_of_that_density(model, density, rows):
 
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.BandwidthWarning")
 def test_a_large_gamma_comes_to_the_same(model, rows):
-    limit = AlphaCutClustering(sigma=SIGMA, gamma=1e5, alpha="valley", labelling="complete")
+    limit = AlphaCutClustering(sigma=SIGMA, eta_scale=1e5, alpha="valley", labelling="complete")
     limit.fit(rows)
     assert_allclose(limit.weights_, model.weights_, rtol=1e-4)
     assert_allclose(heights_of(limit), heights_of(model), rtol=1e-4)
@@ -77,7 +77,7 @@ def test_a_large_gamma_comes_to_the_same(model, rows):
 
 def test_gamma_says_only_which_typicality_a_density_has(model, rows):
     other = AlphaCutClustering(
-        sigma=SIGMA, weights="uniform", gamma=0.3, alpha="valley", labelling="complete"
+        sigma=SIGMA, weights="uniform", eta_scale=0.3, alpha="valley", labelling="complete"
     ).fit(rows)
     assert_array_equal(heights_of(other), heights_of(model))
     assert_array_equal(other.labels_, model.labels_)

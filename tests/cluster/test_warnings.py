@@ -74,7 +74,7 @@ def test_rows_of_weight_zero_have_no_say_in_the_advice(many_dimensions):
 def test_collapse_of_the_preliminary_partition_is_named(many_dimensions):
     X, _ = many_dimensions
     with pytest.warns() as record:
-        PossibilisticCMeans(10, m=2.0, gamma=1.0, random_state=0).fit(X)
+        PossibilisticCMeans(10, m=2.0, eta_scale=1.0, random_state=0).fit(X)
     messages = {w.category: str(w.message) for w in record}
     assert messages[CollapsedMembershipsWarning].startswith("Preliminary fuzzy c-means: All")
     assert CoincidentClustersWarning in messages
@@ -105,8 +105,8 @@ def test_entropic_collapse_names_a_lam_that_works(blobs):
 
 def test_coincident_possibilistic_clusters_are_merged(blobs):
     X, truth = blobs
-    with pytest.warns(CoincidentClustersWarning, match="gamma=0.25"):
-        model = PossibilisticCMeans(7, gamma=1.0, random_state=0, n_init=3).fit(X)
+    with pytest.warns(CoincidentClustersWarning, match="eta_scale=0.25"):
+        model = PossibilisticCMeans(7, eta_scale=1.0, random_state=0, n_init=3).fit(X)
     assert model.n_clusters_ < 7
     assert len(model.cluster_centers_) == 7
     assert np.unique(model.labels_).tolist() == list(range(model.n_clusters_))
@@ -156,7 +156,7 @@ def test_possibilistic_fit_warns_when_spreads_vanish(blobs):
     "estimator",
     [
         PossibilisticCMeans(1, eta_update="each_step"),
-        PossibilisticCMeans(1, gamma=1e-300),
+        PossibilisticCMeans(1, eta_scale=1e-300),
     ],
     ids=str,
 )
@@ -175,7 +175,7 @@ def test_constant_data_and_no_spread_still_give_numbers(estimator):
         EntropyCMeans(2, lam=1e300),
         PossibilisticCMeans(2, eta=1e-300),
         PossibilisticCMeans(2, eta=1e300),
-        PossibilisticCMeans(2, gamma=1e-300),
+        PossibilisticCMeans(2, eta_scale=1e-300),
         FuzzyCMeans(2, m=1e6),
         FuzzyCMeans(2, m=1 + 1e-9),
     ],

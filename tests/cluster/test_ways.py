@@ -28,7 +28,7 @@ FAST = ["blocked", "tiles", "truncated", "nufft"]
 CLUSTERERS = [
     FuzzyCMeans(3, m=1.5, kernel="gaussian", sigma=2.0, random_state=0),
     EntropyCMeans(3, kernel="gaussian", sigma=2.0, random_state=0),
-    PossibilisticCMeans(3, kernel="gaussian", sigma=2.0, gamma=0.25, random_state=0),
+    PossibilisticCMeans(3, kernel="gaussian", sigma=2.0, eta_scale=0.25, random_state=0),
     AdaptivePCM(5, kernel="gaussian", sigma=2.0),
     SparseAdaptivePCM(5, kernel="gaussian", sigma=2.0),
     SequentialPCM(lam=0.1, kernel="gaussian", sigma=2.0, assign="all"),

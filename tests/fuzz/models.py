@@ -27,7 +27,7 @@ _NAMES = [
     "weights-FuzzyCMeans",
     "metric-precomputed",
     "automatic-mixture",
-    "sparse",
+    "sparse-OneClusterPCM-gaussian",
     "pipeline",
     "before-ColumnTransformer-14",
     "frame-1",

@@ -129,7 +129,7 @@ def test_local_landscape_has_the_heights_of_its_tree_at_training_rows(rng):
     """Heights at training rows are those of the tree, and elsewhere sums of kernel values."""
     X, weight = rows_and_weights(rng)
     tree = local_tree(X, weight, 29)  # two k and itself are all rows but one
-    land = LocalLandscape.of(NearestRows(X), tree, gamma=1.0)
+    land = LocalLandscape.of(NearestRows(X), tree, eta_scale=1.0)
     assert_allclose(land.heights(X), np.exp(tree.heights), rtol=1e-10)
     kernel = LocalGaussian(X, 29, tree.dimension)
     new = rng.normal(1, 1, (20, 2))
@@ -148,7 +148,7 @@ def test_reach_is_the_radius_that_holds_ten_rows(rng):
     copies = rng.integers(1, 4, 60)
     copies[7] = 11
     tree = local_tree(X, copies.astype(float), 11)
-    land = LocalLandscape.of(NearestRows(X), tree, gamma=1.0)
+    land = LocalLandscape.of(NearestRows(X), tree, eta_scale=1.0)
     rows = np.repeat(X, copies, axis=0)
     new = rng.normal(1, 1, (20, 2))
     assert_allclose(land.reach(new), np.sort(cdist(new, rows), axis=1)[:, 9])

@@ -81,7 +81,7 @@ def test_complete_labelling_is_the_rule_of_the_paper(name):
 
 def test_complete_labelling_is_the_rule_of_the_paper_with_another_metric():
     X = SCENES["unequal blobs"][:100]
-    model = AlphaCutClustering(labelling="complete", kernel=Laplacian(1.0), gamma=0.5).fit(X)
+    model = AlphaCutClustering(labelling="complete", kernel=Laplacian(1.0), eta_scale=0.5).fit(X)
     for alpha in alphas(model, 12):
         literal = reference.labels(model.kernel_, X, model.typicality_, model.eta_, alpha)
         assert reference.same_partition(model.labels_at(alpha), literal)

@@ -9,7 +9,6 @@ from scipy.optimize import brentq
 
 from typicality.geometry import Centroids
 from typicality.membership import (
-    BisectedSparsePossibilistic,
     Possibilistic1996,
     SparsePossibilistic,
     labels,
@@ -64,13 +63,6 @@ def test_radius_is_where_the_two_roots_meet(eta, p, share):
     assert_allclose(least, 0, atol=1e-9 * (1 + radius / eta))
     assert membership(radius * (1 + 1e-9) + 1e-12 * eta, eta, lam, p) == 0
     assert_allclose(membership(radius * (1 - 1e-12), eta, lam, p), place, rtol=1e-3)
-
-
-@given(sqdist=st.floats(0, 30), eta=st.floats(0.1, 10), p=exponents, share=st.floats(1e-3, 0.99))
-def test_bisection_is_good_to_four_digits(sqdist, eta, p, share):
-    lam = share * collapse_weight(eta, p)
-    exact = membership(sqdist, eta, lam, p)
-    assert abs(membership(sqdist, eta, lam, p, BisectedSparsePossibilistic) - exact) < 1e-4
 
 
 @pytest.mark.parametrize("p", [0.2, 0.5, 0.9])

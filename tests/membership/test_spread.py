@@ -32,14 +32,14 @@ def test_sweep_gives_the_spread_about_the_next_prototypes(blobs):
 
 
 def test_spread_from_partition_scales_by_gamma():
-    eta, degenerate = spread_from_partition(np.array([1.0, 2.0]), gamma=0.5, total_variance=4.0)
+    eta, degenerate = spread_from_partition(np.array([1.0, 2.0]), eta_scale=0.5, total_variance=4.0)
     assert_allclose(eta, [0.5, 1.0])
     assert len(degenerate) == 0
 
 
 def test_cluster_of_identical_rows_takes_the_median_of_the_others():
     eta, degenerate = spread_from_partition(
-        np.array([1.0, 0.0, 3.0]), gamma=1.0, total_variance=4.0
+        np.array([1.0, 0.0, 3.0]), eta_scale=1.0, total_variance=4.0
     )
     assert_allclose(eta, [1.0, 2.0, 3.0])
     assert degenerate.tolist() == [1]
@@ -47,7 +47,9 @@ def test_cluster_of_identical_rows_takes_the_median_of_the_others():
 
 @pytest.mark.parametrize("total_variance", [4.0, 0.0])
 def test_no_spread_at_all_still_gives_a_positive_one(total_variance):
-    eta, degenerate = spread_from_partition(np.zeros(2), gamma=1.0, total_variance=total_variance)
+    eta, degenerate = spread_from_partition(
+        np.zeros(2), eta_scale=1.0, total_variance=total_variance
+    )
     assert (eta > 0).all()
     assert degenerate.tolist() == [0, 1]
 
@@ -57,7 +59,7 @@ def test_updates(form):
     rule = form(np.array([1.0, 2.0]))
     sweep = SimpleNamespace(prototypes="next", within_sqdist=np.array([5.0, 0.1]))
     assert FixedSpread().update(rule, sweep) == (rule, "next")
-    updated, prototypes = ReestimatedSpread(gamma=2.0, smallest=0.3).update(rule, sweep)
+    updated, prototypes = ReestimatedSpread(eta_scale=2.0, smallest=0.3).update(rule, sweep)
     assert prototypes == "next"
     assert_allclose(updated.eta, [10.0, 0.3])
     assert type(updated) is form
@@ -66,7 +68,7 @@ def test_updates(form):
 def test_reestimated_spread_has_its_fixed_point_only_above_dimension_two():
     """eta = (gamma d - 2) s for a Gaussian of variance s in d dimensions; none for d <= 2."""
     rng = np.random.default_rng(0)
-    update = ReestimatedSpread(gamma=1.0, smallest=1e-9)
+    update = ReestimatedSpread(eta_scale=1.0, smallest=1e-9)
     final = {}
     for d in (2, 8):
         space = InputSpace(rng.normal(size=(20_000, d)))

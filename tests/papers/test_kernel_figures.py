@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from typicality import EntropyCMeans, FuzzyCMeans, OneClusterPCM
+from regenerating.one_cluster import PaperOneCluster
+from typicality import EntropyCMeans, FuzzyCMeans
 from typicality.datasets import make_ball_and_ring, make_crescents, make_dense_regions
 from typicality.exceptions import CoincidentClustersWarning, CollapsedMembershipsWarning
 from typicality.kernels import Gaussian
@@ -14,7 +15,7 @@ from typicality.kernels import Gaussian
 def test_dense_regions_are_found(seed):
     """filippone2007, section 5: four iterations, typicalities on both sides of .3667."""
     X, regions = make_dense_regions(random_state=seed)
-    model = OneClusterPCM(sigma=0.5, criterion="memberships", tol=0.01).fit(X)
+    model = PaperOneCluster(sigma=0.5, tol=0.01).fit(X)
     assert model.n_iter_ == 4
     assert model.typicality_.min() >= 0.35
     assert model.typicality_.max() <= 0.40

@@ -139,7 +139,6 @@ CONFIGURATIONS = {
         np.hstack([NEW, NEW]),
         {},
     ),
-    "sparse": (AdaptivePCM(store_memberships="sparse"), ROWS, NEW, {}),
     "columns-first": (OneClusterPCM(kernel="polynomial"), np.asfortranarray(ROWS), NEW, {}),
     "scaler": (ColumnScaler(missing="median"), ROWS, NEW, {}),
     "pipeline": (

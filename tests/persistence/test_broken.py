@@ -370,24 +370,6 @@ def test_load_refuses_steps_that_are_none(broken, steps):
     assert "Pipeline" in message
 
 
-def wrong_sparse_index(objects, arrays):
-    reference = objects[-1]["attributes"]["memberships_"]["sparse"][1]
-    arrays[reference["array"]][0] = 10**6
-
-
-def test_load_refuses_a_sparse_matrix_with_a_column_too_far(broken):
-    folder = broken(change_objects(wrong_sparse_index), "sparse")
-    assert "a sparse matrix cannot be created" in refusal(folder)
-
-
-def test_load_refuses_a_sparse_matrix_of_one_dimension(broken):
-    def flatten(objects, arrays):
-        objects[-1]["attributes"]["memberships_"]["shape"] = [51]
-
-    folder = broken(change_objects(flatten), "sparse")
-    assert "a sparse matrix is malformed" in refusal(folder)
-
-
 # ---- transformers of scikit-learn ----------------------------------------------------------------
 
 OF_SCIKIT_LEARN = [n for n in CONFIGURATIONS if n.startswith(("before", "frame"))]

@@ -24,7 +24,7 @@ ESTIMATORS = {
     "fuzzy": FuzzyCMeans(3, random_state=0),
     "fuzzy, one": FuzzyCMeans(1, random_state=0),
     "entropy": EntropyCMeans(3, random_state=0),
-    "possibilistic": PossibilisticCMeans(3, random_state=0, gamma=0.05),
+    "possibilistic": PossibilisticCMeans(3, random_state=0, eta_scale=0.05),
     "adaptive": AdaptivePCM(5),
     "sparse": SparseAdaptivePCM(5),
     "sequential": SequentialPCM(lam=0.05),

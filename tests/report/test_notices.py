@@ -25,7 +25,7 @@ from typicality.report.notices import for_readers
         (
             "3 of 6 prototypes coincide with another one and share its label; 3 distinct "
             "prototype(s) remain. Each prototype moves to a dense region as wide as its spread: "
-            "try gamma=0.25 to separate more regions, more runs (n_init), or fewer clusters.",
+            "try eta_scale=0.25 to separate more regions, more runs (n_init), or fewer clusters.",
             "3 of 6 centres coincide with another one and share its label; 3 distinct "
             "prototype(s) remain.",
         ),

@@ -39,7 +39,7 @@ ESTIMATORS = [
     AdaptivePCM(5),
     SparseAdaptivePCM(5, lam=0.2),
     SequentialPCM(),
-    SequentialPCM(lam=0.3, init="paper"),
+    SequentialPCM(lam=0.3),
 ]
 FUZZY, ONE_BY_ONE = ESTIMATORS[0], ESTIMATORS[-1]
 FITTED = ("cluster_centers_", "objective_path_", "prototype_labels_", "n_iter_", "objective_")

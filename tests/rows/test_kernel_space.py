@@ -42,9 +42,7 @@ CLUSTERERS = [
 ]
 DENSITIES = [
     OneClusterPCM(),
-    OneClusterPCM(gamma=0.3, sigma=1.5, contamination=0.01),
-    OneClusterPCM(criterion="memberships", tol=0.01),
-    OneClusterPCM(eta_update="each_step", gamma=2.0),
+    OneClusterPCM(eta_scale=0.3, sigma=1.5, contamination=0.01),
     OneClusterPCM(weights="uniform", sigma=1.0),
 ]
 

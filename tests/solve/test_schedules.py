@@ -99,11 +99,11 @@ def test_sequential_grows_from_a_result_without_starting_over(sequential):
 def test_sequential_tries_the_densest_free_row_when_the_farthest_fails(rng):
     """Rows of noise are far from all clusters and hide the second blob."""
     blobs = np.concatenate([rng.normal(m, 0.2, size=(100, 2)) for m in (2, 5)])
-    noise = np.array([[9.0, 0.0], [9.2, 0.4], [8.8, 0.5], [9.5, 0.1]])
+    noise = np.array([[9.0, 0.0], [9.1, 0.1], [8.9, 0.1], [9.0, 0.2]])
     space = InputSpace(np.concatenate([blobs, noise]))
     one = Sequential(
         space,
-        space.gaps(all_rows=True),
+        space.gaps(),
         run=lambda state: PicardResult(state, Status.CONVERGED, (0.0,), (0.0,)),
         rule=SparsePossibilistic,
         start=space.near_rows(np.array([0]), share=0.0),

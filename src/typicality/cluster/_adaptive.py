@@ -25,10 +25,10 @@ from typicality.cluster._warnings import (
 )
 from typicality.geometry import Geometry, InputSpace
 from typicality.geometry.checks import check_varying_rows
-from typicality.membership.sparse import BisectedSparsePossibilistic, SparsePossibilistic
+from typicality.membership.sparse import SparsePossibilistic
 from typicality.membership.spread import AdaptedSpread, smallest_spread, spread_from_separation
 from typicality.solve.picard import PicardResult
-from typicality.solve.starts import at_the_first_row, farthest_rows, max_min, start_rows
+from typicality.solve.starts import max_min, start_rows
 from typicality.solve.step import Alternation, ClusterState
 
 Run = Callable[..., PicardResult[State]]
@@ -38,7 +38,6 @@ _SMALLEST_BOX, _LARGEST_BOX = 1e-6, 1e6
 
 SPARSITY_CONSTRAINTS: dict[str, list[Any]] = {
     "p": [Interval(Real, 0, 1, closed="neither")],
-    "root": [StrOptions({"exact", "bisection"})],
     "assign": [StrOptions({"core", "all"})],
 }
 
@@ -51,8 +50,7 @@ class AdaptiveClusterer(PrototypeClusterer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrototypeClusterer._parameter_constraints,
         "box": [Interval(Real, _SMALLEST_BOX, _LARGEST_BOX, closed="both"), None],
-        "init": [StrOptions({"max-min", "paper"}), "array-like"],
-        "store_memberships": ["boolean", StrOptions({"sparse"})],
+        "init": [StrOptions({"max-min"}), "array-like"],
     }
     _column_name = "typicality"
     _rule_attribute = "eta"
@@ -69,11 +67,6 @@ class AdaptiveClusterer(PrototypeClusterer):
 
     # ---- the space and the start -----------------------------------------------------------------
 
-    @property
-    def _by_the_paper(self) -> bool:
-        """Whether nothing of our own is done to the data and the start."""
-        return isinstance(self.init, str) and self.init == "paper"
-
     def _open_in_box(
         self, rows: Floats, weight: Floats | None, n_columns: int = 1
     ) -> tuple[OpenSpace, Any]:
@@ -88,7 +81,7 @@ class AdaptiveClusterer(PrototypeClusterer):
         given = None
         if not isinstance(self.init, str):
             given = self._checked_points(n_features=rows.shape[1])
-        opened = self._open(rows, weight, n_columns, box=self.box, trim=not self._by_the_paper)
+        opened = self._open(rows, weight, n_columns, box=self.box)
         if opened.space.total_variance <= 0:
             raise ValueError(
                 "All rows of positive weight are one point in the space of the kernel: there "
@@ -102,7 +95,7 @@ class AdaptiveClusterer(PrototypeClusterer):
         if not has_points(self.kernel):
             raise ValueError(
                 "init is an array, but with this kernel prototypes have no coordinates. Use "
-                "init='max-min' or init='paper'."
+                "init='max-min'."
             )
         points = np.asarray(
             check_array(self.init, dtype=[np.float64, np.float32], input_name="init")
@@ -133,9 +126,12 @@ class AdaptiveClusterer(PrototypeClusterer):
     # ---- the iteration ---------------------------------------------------------------------------
 
     def _sparse_rule(self, eta: Doubles, lam: float) -> SparsePossibilistic:
-        """The rule of the iterations with a sparsity term."""
-        kind = SparsePossibilistic if self.root == "exact" else BisectedSparsePossibilistic
-        return kind(eta, lam, float(self.p))
+        """The rule of the iterations with a sparsity term; a subclass can return another one."""
+        return SparsePossibilistic(eta, lam, float(self.p))
+
+    def _first_prototypes(self, space: Geometry[Any]) -> Any:
+        """The first `n_clusters` prototypes by `init="max-min"`; a subclass can choose others."""
+        return space.near_rows(start_rows("max-min", space, self.n_clusters), share=0.0)
 
     def _fit_from_many(
         self,
@@ -151,11 +147,8 @@ class AdaptiveClusterer(PrototypeClusterer):
         """
         opened, start = self._open_in_box(rows, weight, self.n_clusters)
         space = opened.space
-        if start is None and self._by_the_paper:
-            gaps = space.gaps(all_rows=True)
-            start = farthest_rows(space, gaps, at_the_first_row(space), self.n_clusters)
-        elif start is None:
-            start = space.near_rows(start_rows("max-min", space, self.n_clusters), share=0.0)
+        if start is None:
+            start = self._first_prototypes(space)
         self._begin(callbacks, opened, n_runs=1)
         unit = self._unit_of_length(space)
         eta = np.array([space.total_variance])

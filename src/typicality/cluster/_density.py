@@ -7,6 +7,7 @@ import numpy as np
 
 from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._estimator import KernelEstimator
 from typicality.cluster._spaces import OpenSpace, SumOptions, open_space
 from typicality.cluster._warnings import (
     require_finite,
@@ -19,19 +20,28 @@ from typicality.cluster._warnings import (
 from typicality.geometry import BlockSpace
 from typicality.kernels import BANDWIDTH_KERNELS
 from typicality.membership.possibilistic import Possibilistic1996
-from typicality.membership.spread import spread_update
 from typicality.solve.lookahead import looking_ahead
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import (
     Alternation,
     ByChange,
-    ByMemberships,
     ByWeights,
+    ClusterState,
     FollowedState,
-    WatchedState,
+    Step,
 )
 
 _LOOP_SHARE = 0.7  # of the time of a fit; the rest is the scores of all rows
+
+
+class DensityEstimator(KernelEstimator):
+    """Base of the estimators that model the density of all rows; not for direct use."""
+
+    def _step(self, space: Any) -> Step:
+        """One iteration. A subclass can change the spread, or the residual that `tol` bounds."""
+        if isinstance(space, BlockSpace):
+            return ByChange(space)
+        return ByWeights(looking_ahead(Alternation(space), space))
 
 
 def open_density(estimator: Any, rows: Any, weight: Floats | None) -> OpenSpace:
@@ -52,40 +62,27 @@ def open_density(estimator: Any, rows: Any, weight: Floats | None) -> OpenSpace:
 
 
 def solve_one_cluster(
-    estimator: Any, space: Any, callbacks: FitCallbacks, *, weights: str, eta_update: str = "never"
+    estimator: "DensityEstimator", space: Any, callbacks: FitCallbacks, *, weights: str
 ) -> PicardResult[State]:
     """Iterate from the mean of all rows; with uniform weights that mean is the result.
 
     Implements :cite:`filippone2010`, table I; for uniform weights, the end of its section IV-D.
     """
-    by_blocks = isinstance(space, BlockSpace)
     rule = Possibilistic1996(np.array([first_spread(estimator, space)]))
-    if by_blocks:
-        state: Any = FollowedState(space.mean, rule, space.total_weight)
-    else:
-        ones = np.broadcast_to(1.0, (len(space.X), 1))  # takes no memory
-        state = WatchedState(space.mean, rule, ones)
+    state: State = ClusterState(space.mean, rule)
+    if isinstance(space, BlockSpace):
+        state = FollowedState(space.mean, rule, space.total_weight)
     if weights == "uniform":  # the kernel density estimate
         objective, _ = space.objective_and_mass(rule, space.mean)
         return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
-    variance = space.total_variance
-    update = spread_update(eta_update, gamma=estimator.gamma, total_variance=variance)
-    by_weights = estimator.criterion == "weights"
-    if by_blocks:
-        step: Any = ByChange(space, update, by_weights)
-    else:
-        step = Alternation(space, update)
-        if eta_update == "never":
-            step = looking_ahead(step, space)
-        step = ByWeights(step) if by_weights else ByMemberships(step, space)
-    result = callbacks.run(step, state)
+    result = callbacks.run(estimator._step(space), state)
     require_finite(result)
     return result
 
 
 def first_spread(estimator: Any, space: Any) -> float:
     """The spread at the mean of all rows; 1 with a warning where all rows are one point."""
-    eta: float = estimator.gamma * space.total_variance
+    eta: float = estimator.eta_scale * space.total_variance
     if eta > 0:
         return eta
     if not space.n_clipped(space.mean):  # there is a warning about clipped distances
@@ -104,7 +101,7 @@ def warn_about_density(
     estimator: Any, space: Any, result: PicardResult[State], **instead: str
 ) -> None:
     """No convergence, a kernel too wide or too narrow, typicalities all alike."""
-    change = f"the {estimator.criterion} still change by {{:.1e}} in total"
+    change = "the weights still change by {:.1e} in total"
     warn_about_convergence(result, tol=estimator.tol, max_iter=estimator.max_iter, change=change)
     # Rules for sigma are not second-guessed: scores are sums of logarithms, however narrow.
     named = isinstance(estimator.kernel, str) and estimator.kernel
@@ -118,4 +115,4 @@ def warn_about_density(
     if on_sphere and not by_rule and not too_narrow:
         rule: Any = state.rule
         log_typicality = space.some_sqdist(state.prototypes) / rule.eta[0]
-        warn_about_equal_typicalities(log_typicality, estimator.gamma, space.neighbours)
+        warn_about_equal_typicalities(log_typicality, estimator.eta_scale, space.neighbours)

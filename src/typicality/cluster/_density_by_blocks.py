@@ -17,13 +17,11 @@ from typicality.cluster._density import (
 )
 from typicality.cluster._p_values import TIED, check_number_to_split
 from typicality.cluster._spaces import OpenSpace
-from typicality.cluster._warnings import warn_about_vanished_spread
 from typicality.geometry.block_space import BlockPrototypes, BlockSpace
 from typicality.geometry.calibration import Calibration, false_alarm_interval
 from typicality.geometry.kernel_prototypes import ExpandedPrototypes
 from typicality.geometry.scores import CompressedScores
 from typicality.membership.base import MembershipRule
-from typicality.membership.spread import smallest_spread
 from typicality.operators.bases import Basis
 from typicality.rows import Block, Rows, content_hash, histogram, quantile
 
@@ -39,9 +37,7 @@ def learn_by_blocks(estimator: Any, rows: Rows, callbacks: FitCallbacks, rate: f
     opened = open_density(estimator, fitted, None)
     space: Any = opened.space
     begin_density(space, callbacks, lambda state: _for_prediction(state, opened, rate, held_out))
-    result = solve_one_cluster(
-        estimator, space, callbacks, weights=estimator.weights, eta_update=estimator.eta_update
-    )
+    result = solve_one_cluster(estimator, space, callbacks, weights=estimator.weights)
     state: Any = result.state
     estimator._set(
         **_for_prediction(state, opened, rate, held_out),
@@ -50,9 +46,6 @@ def learn_by_blocks(estimator: Any, rows: Rows, callbacks: FitCallbacks, rate: f
     mean, rule = estimator._left_out.mean, state.rule
     estimator.typicality_ = rows.map(lambda block: mean.memberships(rule, block.X)[:, 0])
     warn_about_density(estimator, space, result)
-    if estimator.eta_update == "each_step":
-        smallest = smallest_spread(space.total_variance)
-        warn_about_vanished_spread(np.array([estimator.eta_]), smallest)
 
 
 def _halves(rows: Rows, random_state: Any) -> tuple[Rows, Rows]:

@@ -29,7 +29,7 @@ from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats
 from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._readers import KernelValues, Reader, SparseCoordinates
+from typicality.cluster._readers import Reader, SparseCoordinates
 from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, is_pairwise, takes_sparse
 from typicality.geometry.centroids import Centroids
 from typicality.geometry.checks import check_blocks, check_rows, check_sample_weight
@@ -214,7 +214,7 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         for name, value in attributes.items():
             setattr(self, name, value)
 
-    def _read(self, X: ArrayLike, diag: ArrayLike | None = None) -> Floats:
+    def _read(self, X: ArrayLike) -> Floats:
         """Rows for prediction: checked, and in the form that the space of the model takes."""
         check_is_fitted(self)
         self._check_kind(X)
@@ -228,10 +228,6 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
                 "its kernel compares new rows with the training rows. Pass X.toarray(), or fit "
                 "the model on a sparse matrix."
             )
-        if isinstance(reader, KernelValues):
-            return reader.read(rows, diag)
-        if diag is not None:
-            raise ValueError("diag is used only with kernel='precomputed': leave it out.")
         return rows if reader is None else reader.read(rows)
 
     def _check_kind(self, X: Any) -> None:

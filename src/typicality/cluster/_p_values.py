@@ -33,9 +33,7 @@ def check_number_to_split(n_rows: float) -> None:
 class WithPValues:
     """The p-values of :class:`typicality.OneClusterPCM`, which has the scores."""
 
-    def p_values(
-        self: Any, X: ArrayLike, method: str = "loo", *, diag: ArrayLike | None = None
-    ) -> Doubles:
+    def p_values(self: Any, X: ArrayLike, method: str = "loo") -> Doubles:
         r"""p-values: the probability that a row from the same source is as untypical as this row.
 
         .. math:: p(x) = \frac{1 + \#\{i : S_i \le S(x)\}}{n + 1}, \qquad
@@ -74,8 +72,6 @@ class WithPValues:
             typicality. These p-values are never larger, and cost O(n d) per row. If the p-values
             are proven to be valid and no sums are equal, they are uniformly distributed. For
             kernels much wider than the data, use "full" only with ``weights="uniform"``.
-        diag : array-like of shape (n_samples,), optional
-            As in `predict_typicality`.
 
         Returns
         -------
@@ -96,13 +92,13 @@ class WithPValues:
                 )
             check_is_fitted(self)
             self._reference()  # once, and not for each block
-        p_values: Doubles = self._p_values(X, method, diag=diag)
+        p_values: Doubles = self._p_values(X, method)
         return p_values
 
     @like_rows
     @by_blocks
-    def _p_values(self: Any, X: ArrayLike, method: str, *, diag: ArrayLike | None) -> Doubles:
-        rows = self._read(X, diag)
+    def _p_values(self: Any, X: ArrayLike, method: str) -> Doubles:
+        rows = self._read(X)
         calibration: Calibration = self._reference()
         few = calibration.of_fit and calibration.n_rows < _FEWEST_FOR_LOCAL
         if few and isinstance(self.kernel_, LocalGaussian):
@@ -160,7 +156,6 @@ class WithPValues:
         *,
         fdr: float = 0.1,
         method: str = "bh",
-        diag: ArrayLike | None = None,
     ) -> NDArray[np.bool_]:
         """The rows that are outliers at a given false discovery rate.
 
@@ -180,14 +175,12 @@ class WithPValues:
             The largest accepted false discovery rate, between 0 and 1.
         method : {"bh", "by", "storey"}, default="bh"
             The procedure: Benjamini and Hochberg, Benjamini and Yekutieli, or Storey.
-        diag : array-like of shape (n_samples,), optional
-            As in `predict_typicality`.
 
         Returns
         -------
         outliers : array of shape (n_samples,), bool
         """
-        p_values: Doubles = self.p_values(X, diag=diag)
+        p_values: Doubles = self.p_values(X)
         found: NDArray[np.bool_] = self._discoveries(p_values, fdr, method)
         return found
 

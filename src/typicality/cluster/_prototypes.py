@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, vstack
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,14 +16,12 @@ from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, b
 from typicality.cluster._labels import Clustering, coincident_groups, label_prototypes
 from typicality.cluster._spaces import OpenSpace, SumOptions, check_compressible, open_space
 from typicality.cluster._warnings import require_finite, warn_about_convergence, warn_about_features
-from typicality.geometry import Geometry
 from typicality.geometry.base import Outcome
 from typicality.geometry.centroids import Centroids
 from typicality.geometry.checks import check_sample_weight
 from typicality.geometry.kernel_prototypes import ExpandedPrototypes
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
-from typicality.rows import row_blocks
 from typicality.solve.picard import PicardResult
 from typicality.solve.step import ClusterState
 
@@ -61,7 +58,7 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
     n_clusters_: int
     cluster_centers_: Annotated[Floats, "c d"]
     labels_: Annotated[Labels, "N"]
-    memberships_: Annotated[Any, Annotated[Floats, "N c"] | Annotated[csr_array, "N c"]]
+    memberships_: Annotated[Floats, "N c"]
     objective_: float
 
     _fewest_rows = 2
@@ -80,28 +77,26 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
 
     @like_rows
     @by_blocks
-    def predict(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.int32]:
+    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
         """The cluster of each row: the one with its largest membership.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             New rows or training rows; `fit(X).predict(X)` equals `fit_predict(X)`. With
-            ``kernel="precomputed"``, the kernel values of these rows with the training rows.
-        diag : array-like of shape (n_samples,), optional
-            With ``kernel="precomputed"``, the kernel value of each row with itself. It is needed
-            for new rows if it differs between training rows.
+            ``kernel="precomputed"``, the kernel values of these rows with the training rows;
+            new rows need a kernel with a constant diagonal.
 
         Returns
         -------
         labels : array of shape (n_samples,), int32
         """
-        rows = self._read(X, diag)
+        rows = self._read(X)
         return self._labels_of(self._prototypes.labels(self._rule, rows))
 
     @like_rows
     @by_blocks
-    def predict_memberships(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
+    def predict_memberships(self, X: ArrayLike) -> Floats:
         """The membership of each row in each cluster.
 
         Implements :cite:`miyamoto2003`, eq. (10) and (16); :cite:`filippone2010`, eq. (28).
@@ -110,15 +105,13 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             New rows or training rows.
-        diag : array-like of shape (n_samples,), optional
-            As in `predict`.
 
         Returns
         -------
         memberships : array of shape (n_samples, n_clusters)
             One column per prototype.
         """
-        rows = self._read(X, diag)
+        rows = self._read(X)
         memberships: Floats = self._prototypes.memberships(self._rule, rows)
         return memberships
 
@@ -128,8 +121,6 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         X: ArrayLike,
         y: None = None,
         sample_weight: ArrayLike | None = None,
-        *,
-        diag: ArrayLike | None = None,
     ) -> float:
         """The negative objective of the rows; larger is better.
 
@@ -147,14 +138,12 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
             Present for consistency.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight k has the effect of k copies of the row.
-        diag : array-like of shape (n_samples,), optional
-            As in `predict`.
 
         Returns
         -------
         score : float
         """
-        rows = self._read(X, diag)
+        rows = self._read(X)
         weight = check_sample_weight(sample_weight, rows)
         return -float(self._prototypes.objective(self._rule, rows, weight))
 
@@ -211,12 +200,13 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         groups = np.arange(prototypes.n_clusters)
         if self._shares_labels:
             groups = coincident_groups(prototypes, rule, space.typical.total_variance)
-        dense = self.store_memberships not in (False, "sparse")
-        outcome = space.outcome(rule, prototypes, memberships=dense)
+        outcome = space.outcome(rule, prototypes, memberships=self.store_memberships)
         labels = label_prototypes(groups, outcome.tally)
         state = ClusterState(prototypes.take(labels.order), rule.take(labels.order))
         if (np.diff(labels.order) < 0).any():  # ties go to the first, whichever that is now
-            outcome = space.outcome(state.rule, state.prototypes, memberships=dense)
+            outcome = space.outcome(
+                state.rule, state.prototypes, memberships=self.store_memberships
+            )
         self._set(
             **attributes,
             **self._for_prediction(state, opened),
@@ -242,9 +232,7 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         """Set `labels_` and `memberships_`; where rows are not in memory, in their own kind."""
         if outcome.labels is not None:
             self.labels_ = self._labels_of(outcome.labels)
-            if self.store_memberships == "sparse":
-                self.memberships_ = _sparse_memberships(space, state)
-            elif self.store_memberships:
+            if outcome.memberships is not None:
                 self.memberships_ = outcome.memberships
             return
         label_of = np.append(self.prototype_labels_, np.int32(-1))
@@ -279,13 +267,3 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
     def _labels_of(self, preferred: NDArray[np.int32]) -> NDArray[np.int32]:
         """The labels of rows by the prototypes they prefer; -1 where they prefer none."""
         return np.append(self.prototype_labels_, np.int32(-1))[preferred]
-
-
-def _sparse_memberships(space: Geometry[Any], state: State) -> Any:
-    """The memberships of the training rows as a sparse array, made block by block."""
-    blocks = [csr_array((0, state.prototypes.n_clusters), dtype=space.X.dtype)]
-    blocks += [
-        csr_array(state.prototypes.memberships(state.rule, space.X[rows]))
-        for rows in row_blocks(len(space.X))
-    ]
-    return vstack(blocks, format="csr")

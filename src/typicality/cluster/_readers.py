@@ -1,12 +1,10 @@
 """How rows, old and new, enter the space of an estimator."""
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Annotated, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array
 
 from typicality._sparse import sparse_rows
 from typicality._typing import Floats
@@ -125,7 +123,8 @@ class Box(Coordinates):
 class KernelValues:
     """Rows are kernel values with the training rows; K(x, x) is appended to them.
 
-    A row that is known (its values are those of a training row) has a known diagonal.
+    That is known if it is the same for all training rows, or for a row whose values are those of a
+    training row.
     """
 
     dtype: np.dtype[Any]
@@ -140,14 +139,11 @@ class KernelValues:
         keys, first = np.unique(content_hash(matrix), return_index=True)
         return cls(matrix.dtype, keys, diagonal[first])
 
-    def read(self, rows: Floats, diag: Any = None) -> Floats:
-        """The rows; `diag` is the kernel of each with itself, which new rows may need."""
+    def read(self, rows: Floats) -> Floats:
         rows = rows.astype(self.dtype, copy=False)
-        return np.column_stack([rows, self._diagonal_of(rows, diag)])
+        return np.column_stack([rows, self._diagonal_of(rows)])
 
-    def _diagonal_of(self, rows: Floats, diag: Any) -> Floats:
-        if diag is not None:
-            return check_diagonal(diag, len(rows)).astype(self.dtype)
+    def _diagonal_of(self, rows: Floats) -> Floats:
         if is_constant(self.diagonal):
             return np.full(len(rows), self.diagonal[0])
         wanted = content_hash(rows)
@@ -157,9 +153,8 @@ class KernelValues:
             raise ValueError(
                 f"Row {int(np.flatnonzero(~known)[0])} of X is not a training row, so its kernel "
                 "value with itself is not known: this value differs between the training rows. "
-                "Pass diag, the kernel value of each row of X with itself, to predict, "
-                "predict_memberships, score, predict_typicality, score_samples or "
-                "decision_function."
+                "Pass the kernel as a function, or use kernel='dissimilarities' with the distances "
+                "sqrt(K(x, x) + K(y, y) - 2 K(x, y)), in fit and in prediction."
             )
         return np.asarray(self.diagonal[found])
 
@@ -259,15 +254,3 @@ def _check_square(matrix: Floats, parameter: str, meaning: str) -> None:
                 f"{apart.max():.3g}. Pass (X + X.T) / 2 if the difference is an error of "
                 "rounding."
             )
-
-
-def check_diagonal(diag: Any, n_rows: int) -> Floats:
-    """`diag` in prediction: the kernel of each new row with itself."""
-    diag = np.full(n_rows, diag) if isinstance(diag, Real) else diag
-    values = np.asarray(check_array(diag, ensure_2d=False, dtype=np.float64, input_name="diag"))
-    if values.shape != (n_rows,):
-        raise ValueError(
-            f"diag has shape {values.shape}, expected {(n_rows,)}: the kernel of each row of X "
-            "with itself."
-        )
-    return values

@@ -160,7 +160,6 @@ def open_space(
     explicit: bool = True,
     sums: SumOptions = EXACT_SUMS,
     box: float | None = None,
-    trim: bool = True,
 ) -> OpenSpace:
     """The space of the training rows.
 
@@ -179,9 +178,7 @@ def open_space(
     sums : SumOptions
         How sums of kernel values are to be computed; exactly, when left out.
     box : float, optional
-        The range each feature is scaled to, in the input space.
-    trim : bool, default=True
-        Whether extreme values are left out of that range.
+        The range each feature is scaled to, in the input space; extreme values are left out of it.
     """
     check_kernel(kernel)
     if isinstance(rows, Rows) and not (explicit and has_input_space(kernel)):
@@ -212,9 +209,7 @@ def open_space(
         return _open_paths(rows, sample_weight, coordinates, features)
     built = _kernel(kernel, sigma, rows, sample_weight, novelty=novelty)
     if explicit and isinstance(built, Linear) and box is not None:
-        low, high = features.low, features.high
-        if trim:
-            low, high = typical_range(input_space.rows)
+        low, high = typical_range(input_space.rows)
         reader = Box.of(low, high, coordinates.origin, box)
         moved = input_space.rows.moved(reader.read)
         boxed = InputSpace(moved)

@@ -37,7 +37,7 @@ _COARSE = 0.5  # of the threshold of a detector
 _TOO_WIDE = 1e-3  # of the largest distance on the sphere: the kernel is then a linear one
 _TOO_FEW_NEIGHBOURS = 0.05  # of the kernel's weight on other rows, relative to the row itself
 _EQUAL_TYPICALITIES = 1e-3
-_LARGE_GAMMA = 100.0
+_LARGE_SCALE = 100.0
 _LONELY_WEIGHT = 0.5
 _LOST_SHARE = 1e-6  # of the variance: more is not what the user means
 _NARROW_FUZZIFIER = 1.45  # a bound below: the kernel, more than m, is what keeps clusters together
@@ -282,13 +282,15 @@ def warn_about_constant_rows() -> None:
     )
 
 
-def warn_about_equal_typicalities(log_typicality: Doubles, gamma: float, neighbours: float) -> None:
+def warn_about_equal_typicalities(
+    log_typicality: Doubles, eta_scale: float, neighbours: float
+) -> None:
     """Typicalities that differ by little more than rounding, and not because the rows are alike."""
     spread = float(np.ptp(log_typicality))
-    smooth = gamma >= _LARGE_GAMMA
+    smooth = eta_scale >= _LARGE_SCALE
     if spread >= _EQUAL_TYPICALITIES or not (smooth or neighbours < 1):
         return
-    remedy = "a smaller gamma" if smooth else "a wider sigma"
+    remedy = "a smaller eta_scale" if smooth else "a wider sigma"
     warn(
         "All typicalities are nearly equal (their logarithms differ by at most "
         f"{spread:.1e}). Use {remedy}. Rounding affects typicality_, but neither scores "
@@ -309,7 +311,7 @@ def warn_about_lonely_row(
         row = heaviest if row_of is None else row_of[heaviest]
         warn(
             f"The spread eta is degenerate: row {row} alone has {weight:.0%} of the weight, "
-            "and typicalities only measure how close a row is to this row. Increase gamma, "
+            "and typicalities only measure how close a row is to this row. Increase eta_scale, "
             "or use a wider kernel.",
             DegenerateSpreadWarning,
         )
@@ -322,7 +324,7 @@ def warn_about_unreached(mass: Doubles, eta: Doubles) -> None:
         warn(
             f"The spread eta of {len(unreached)} cluster(s) is degenerate (smallest: "
             f"{eta[unreached].min():.1e}): no row is close enough to have a typicality "
-            "above zero. Increase eta or gamma.",
+            "above zero. Increase eta or eta_scale.",
             DegenerateSpreadWarning,
         )
 
@@ -334,7 +336,7 @@ def warn_about_vanished_spread(eta: Doubles, smallest: float) -> None:
         warn(
             f"The spread eta of {vanished} cluster(s) is degenerate: it is estimated in "
             "each step and shrank to zero, so the cluster is a single point. Use "
-            "eta_update='never', or a larger gamma.",
+            "eta_update='never', or a larger eta_scale.",
             DegenerateSpreadWarning,
         )
 

@@ -53,17 +53,15 @@ class AdaptivePCM(AdaptiveClusterer):
         with squared distances, so the scale matters: the larger the box, the narrower the clusters.
         With many features d, try 20 / sqrt(d). None does not scale the data.
 
-        Extreme values are not used to find the range, unless ``init="paper"``. A value is extreme
-        if its distance to the nearer quartile exceeds five times the distance between the
-        quartiles. Values outside the box are limited to a distance of `box` from it. A constant
-        feature becomes zero. In the space of a kernel, all distances are scaled by one factor
-        instead: let a be the row farthest from the mean, and b the row farthest from a; the
-        distance from a to b becomes `box`.
-    init : {"max-min", "paper"} or array-like of shape (n_clusters, n_features), default="max-min"
+        Extreme values are not used to find the range. A value is extreme if its distance to the
+        nearer quartile exceeds five times the distance between the quartiles. Values outside the
+        box are limited to a distance of `box` from it. A constant feature becomes zero. In the
+        space of a kernel, all distances are scaled by one factor instead: let a be the row farthest
+        from the mean, and b the row farthest from a; the distance from a to b becomes `box`.
+    init : "max-min" or array-like of shape (n_clusters, n_features), default="max-min"
         The initial prototypes, or an array of points. "max-min" first takes the row farthest from
         the mean; each next prototype is the row farthest from those already chosen. This does not
-        depend on the order of the rows or on chance. "paper" first takes the row farthest from the
-        first row.
+        depend on the order of the rows or on chance.
     max_iter : int, default=1000
         The largest number of iterations. The iterations need not converge: they can repeat a cycle,
         and then stop here.
@@ -76,15 +74,14 @@ class AdaptivePCM(AdaptiveClusterer):
         kernel. Values above `tol` / 10 are lowered to `tol` / 10. Sums over few rows (up to 2,048
         for a Gaussian kernel and up to three features, else up to 5,120) are exact. 0 makes all
         sums exact.
-    store_memberships : bool or "sparse", default=True
+    store_memberships : bool, default=True
         Whether to keep `memberships_`. False saves memory; `predict_memberships` still works.
-        "sparse" keeps a :class:`scipy.sparse.csr_array`.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,), int32
         For each row, the cluster with its largest typicality: 0, 1, 2, ...
-    memberships_ : array or sparse array of shape (n_samples, n_prototypes)
+    memberships_ : array of shape (n_samples, n_prototypes)
         The typicalities, one column per prototype.
     cluster_centers_ : array of shape (n_prototypes, n_features)
         The prototypes, in the units of the data, one per label. If the iterations ended in a cycle,
@@ -148,7 +145,7 @@ class AdaptivePCM(AdaptiveClusterer):
         max_iter: int = 1000,
         tol: float = 1e-5,
         rtol: float = 1e-6,
-        store_memberships: bool | str = True,
+        store_memberships: bool = True,
     ) -> None:
         self.n_clusters = n_clusters
         self.beta = beta

@@ -24,8 +24,13 @@ from typicality.cluster._cut import (
     plain_cut,
     warn_about_cut,
 )
-from typicality.cluster._density import begin_density, solve_one_cluster, warn_about_density
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
+from typicality.cluster._density import (
+    DensityEstimator,
+    begin_density,
+    solve_one_cluster,
+    warn_about_density,
+)
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, by_blocks, like_rows
 from typicality.cluster._readers import Dissimilarities, check_dissimilarities
 from typicality.cluster._spaces import ALL_KERNELS, SumOptions, open_space
 from typicality.cluster._warnings import (
@@ -53,7 +58,7 @@ from typicality.solve.picard import Status
 _TREES_SHARE = 0.8  # of the time of a fit; the rest is the labels of all rows
 
 
-class AlphaCutClustering(ClusterMixin, KernelEstimator):
+class AlphaCutClustering(ClusterMixin, DensityEstimator):
     r"""Clusters of any shape and number: connected regions of high typicality.
 
     The density of all rows is modelled by the typicality u of one possibilistic cluster in the
@@ -92,7 +97,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         The width of a kernel of one width, or a rule that computes it
         (:mod:`typicality.bandwidth`). "auto" is 0.7 times the median distance to the tenth
         neighbour.
-    gamma : float, default=1.0
+    eta_scale : float, default=1.0
         The factor of the spread eta, as in :class:`OneClusterPCM`.
     weights : {"auto", "typicality", "uniform"}, default="auto"
         The influence of the rows on the density. "uniform" is the same for all rows. "typicality"
@@ -119,13 +124,11 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         "typical": rows that are dense enough compared with their cluster (see docs/theory), so that
         background noise has the label -1. "auto" is "typical" for the automatic choice, and "core"
         for a given level.
-    criterion : {"weights", "memberships"}, default="weights"
-        The quantity that is compared with `tol`: the sum of the absolute changes of the weights, or
-        of the typicalities. The papers use "memberships", with ``tol=0.01``.
     max_iter : int, default=1000
         The largest number of iterations, for ``weights="typicality"``.
     tol : float, default=1e-5
-        Stop when the criterion falls below this value. With 0, `max_iter` iterations are run.
+        Stop when the sum of the absolute changes of the weights falls below this value. With 0,
+        `max_iter` iterations are run.
     rtol : float, default=1e-6
         The largest error of sums of kernel values with a kernel of one width, relative to the
         height of a row without neighbours, and at most `tol` / 10. 0 makes all sums exact.
@@ -217,7 +220,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
         "kernel": [StrOptions({"auto", *ALL_KERNELS}), callable],
-        "gamma": [Interval(Real, 0, np.inf, closed="neither")],
+        "eta_scale": [Interval(Real, 0, np.inf, closed="neither")],
         "weights": [StrOptions({"auto", "typicality", "uniform"})],
         "alpha": [StrOptions({"auto", "valley"}), Interval(Real, 0, 1, closed="left")],
         "at_least": [Interval(Integral, 1, None, closed="left")],
@@ -225,7 +228,6 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
         "assign": [StrOptions({"auto", "core", "typical", "all"})],
-        "criterion": [StrOptions({"weights", "memberships"})],
     }
 
     def __init__(
@@ -233,7 +235,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         *,
         kernel: str | Kernel | Callable[..., Any] = "auto",
         sigma: float | str = "auto",
-        gamma: float = 1.0,
+        eta_scale: float = 1.0,
         weights: str = "auto",
         alpha: float | str = "auto",
         at_least: int = 1,
@@ -241,14 +243,13 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         n_neighbors: int = 30,
         min_cluster_size: int = 1,
         assign: str = "auto",
-        criterion: str = "weights",
         max_iter: int = 1000,
         tol: float = 1e-5,
         rtol: float = 1e-6,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
-        self.gamma = gamma
+        self.eta_scale = eta_scale
         self.weights = weights
         self.alpha = alpha
         self.at_least = at_least
@@ -256,7 +257,6 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         self.n_neighbors = n_neighbors
         self.min_cluster_size = min_cluster_size
         self.assign = assign
-        self.criterion = criterion
         self.max_iter = max_iter
         self.tol = tol
         self.rtol = rtol
@@ -443,7 +443,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         sample = replace(
             nodes, rows=nodes.rows[some], weight=nodes.weight[some], index=nodes.index[some]
         )
-        landscape = LocalLandscape.of(search_among(some), tree, gamma=self.gamma)
+        landscape = LocalLandscape.of(search_among(some), tree, eta_scale=self.eta_scale)
         edges = SpanningTree(tree.pairs, np.exp(tree.saddles))
         with part(_TREES_SHARE, 1.0):
             regions = Regions.of(landscape, np.exp(tree.heights), edges, sample, rows)

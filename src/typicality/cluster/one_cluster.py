@@ -15,36 +15,32 @@ from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._density import (
+    DensityEstimator,
     begin_density,
     open_density,
     solve_one_cluster,
     warn_about_density,
 )
 from typicality.cluster._density_by_blocks import learn_by_blocks
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, by_blocks, like_rows
 from typicality.cluster._p_values import TIED, WithPValues, check_number_to_split
 from typicality.cluster._readers import Coordinates, Stretched
 from typicality.cluster._reasons import Reasons, reasons_for
 from typicality.cluster._spaces import OpenSpace, check_compressible
-from typicality.cluster._warnings import (
-    warn_about_coarse_promise,
-    warn_about_lonely_row,
-    warn_about_vanished_spread,
-)
+from typicality.cluster._warnings import warn_about_coarse_promise, warn_about_lonely_row
 from typicality.geometry.calibration import Calibration, false_alarm_interval, split_copies
 from typicality.geometry.checks import check_rows
 from typicality.geometry.scores import CompressedScores, FastLeaveOneOut, LeaveOneOut, leave_one_out
 from typicality.geometry.typical_rows import TypicalRows, are_typical
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule
-from typicality.membership.spread import smallest_spread
 from typicality.operators import KernelColumns
 from typicality.rows import Rows
 
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
 
 
-class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
+class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
     r"""One-cluster possibilistic c-means: density and outliers, by the typicality of each row.
 
     The rows :math:`x_h`, with sample weights :math:`\omega_h`, are mapped into the space of a
@@ -59,9 +55,9 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
     The typicality u is a model of the density in the input space: rows of low typicality are
     outliers. With kernels of a distance, such as the Gaussian, the density can have any shape. It
     is a kernel density estimate in which each row is weighted by its typicality. With a small
-    `gamma`, outliers have little influence on this estimate. With ``gamma=1``, the ranks of rows
-    are almost those of an unweighted estimate (Spearman correlation above .98). The linear kernel
-    and dissimilarities describe one round cluster.
+    `eta_scale`, outliers have little influence on this estimate. With ``eta_scale=1``, the ranks
+    of rows are almost those of an unweighted estimate (Spearman correlation above .98). The linear
+    kernel and dissimilarities describe one round cluster.
 
     The threshold is a quantile of leave-one-out scores. So ``contamination=0.01`` flags about 1 %
     of new rows from the same source. A quantile of plain training scores does not achieve this with
@@ -98,17 +94,12 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         (:mod:`typicality.bandwidth`). Small values show fine structure of the density. "auto" is
         half the median distance of two rows; with ``novelty=True``, an eighth of the median
         distance. For noise around clusters in few dimensions, "knn" is better.
-    gamma : float, default=1.0
+    eta_scale : float, default=1.0
         The factor of the spread eta. Values below 0.5 reduce the influence of outliers. Large
         values give the unweighted kernel density estimate.
     weights : {"typicality", "uniform"}, default="typicality"
         The influence of the rows on the mean: their typicality, or the same for all rows. "uniform"
         gives the kernel density estimate, in one iteration.
-    eta_update : {"never", "each_step"}, default="never"
-        Whether eta is estimated again in each iteration.
-
-        .. warning:: With "each_step", eta can shrink to zero: the cluster collapses to a point if
-            the rows have at most 2 / gamma dimensions in the space of the kernel.
     contamination : "auto" or float in (0, 0.5], default="auto"
         The fraction of rows that `predict` flags, of the training rows and of new rows from the
         same source. It is not estimated from the data; "auto" is 0.05.
@@ -121,13 +112,11 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         rows, and uses the scores of the other half. With "split", p-values are proven to be valid
         for all parameters. But it finds fewer outliers: only half of the rows are fitted, and
         p-values are at least 2 / (n + 2).
-    criterion : {"weights", "memberships"}, default="weights"
-        The quantity that is compared with `tol`: the sum of the absolute changes of the weights, or
-        of the typicalities. The papers use "memberships", with ``tol=0.01``.
     max_iter : int, default=1000
         The largest number of iterations.
     tol : float, default=1e-5
-        Stop when the criterion falls below this value. With 0, `max_iter` iterations are run.
+        Stop when the sum of the absolute changes of the weights falls below this value. With 0,
+        `max_iter` iterations are run.
     rtol : float, default=1e-6
         The largest error of sums of kernel values, relative to the variance in the space of the
         kernel. Values above `tol` / 10 are lowered to `tol` / 10. Sums over few rows (up to 2,048
@@ -198,14 +187,12 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
     _why_dense = None
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
-        "gamma": [Interval(Real, 0, np.inf, closed="neither")],
+        "eta_scale": [Interval(Real, 0, np.inf, closed="neither")],
         "weights": [StrOptions({"typicality", "uniform"})],
-        "eta_update": [StrOptions({"never", "each_step"})],
         "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
         "novelty": ["boolean"],
         "calibration": [StrOptions({"leave-one-out", "split"})],
         "random_state": ["random_state"],
-        "criterion": [StrOptions({"weights", "memberships"})],
     }
 
     def __init__(
@@ -213,13 +200,11 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         *,
         kernel: str | Kernel | Callable[..., Any] = "gaussian",
         sigma: float | str = "auto",
-        gamma: float = 1.0,
+        eta_scale: float = 1.0,
         weights: str = "typicality",
-        eta_update: str = "never",
         contamination: float | str = "auto",
         novelty: bool = False,
         calibration: str = "leave-one-out",
-        criterion: str = "weights",
         max_iter: int = 1000,
         tol: float = 1e-5,
         rtol: float = 1e-6,
@@ -227,13 +212,11 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
-        self.gamma = gamma
+        self.eta_scale = eta_scale
         self.weights = weights
-        self.eta_update = eta_update
         self.contamination = contamination
         self.novelty = novelty
         self.calibration = calibration
-        self.criterion = criterion
         self.max_iter = max_iter
         self.tol = tol
         self.rtol = rtol
@@ -241,7 +224,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
 
     @like_rows
     @by_blocks
-    def predict_typicality(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
+    def predict_typicality(self, X: ArrayLike) -> Floats:
         """The typicality of each row, in [0, 1].
 
         Implements :cite:`filippone2010`, eq. (28). The typicality of a training row includes the
@@ -251,22 +234,19 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             New rows or training rows. With ``kernel="precomputed"``, the kernel values of these
-            rows with the training rows.
-        diag : array-like of shape (n_samples,), optional
-            With ``kernel="precomputed"``, the kernel value of each row with itself. It is needed
-            for new rows if it differs between training rows.
+            rows with the training rows; new rows need a kernel with a constant diagonal.
 
         Returns
         -------
         typicality : array of shape (n_samples,)
             In [0, 1].
         """
-        rows = self._read(X, diag)
+        rows = self._read(X)
         return self._left_out.mean.memberships(self._rule, rows)[:, 0]
 
     @like_rows
     @by_blocks
-    def score_samples(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Doubles:
+    def score_samples(self, X: ArrayLike) -> Doubles:
         r"""How typical each row is, without its own contribution; larger is more typical.
 
         For kernels of a distance, the score is :math:`\log s(x)`, where :math:`s(x) = \sum_r w_r
@@ -281,51 +261,45 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             New rows or training rows.
-        diag : array-like of shape (n_samples,), optional
-            As in `predict_typicality`.
 
         Returns
         -------
         scores : array of shape (n_samples,)
         """
-        rows = self._read(X, diag)
+        rows = self._read(X)
         return self._left_out.scores(rows, self.eta_)
 
     @like_rows
     @by_blocks
-    def decision_function(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Doubles:
+    def decision_function(self, X: ArrayLike) -> Doubles:
         """The score minus `offset_`: negative for outliers.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             New rows or training rows.
-        diag : array-like of shape (n_samples,), optional
-            As in `predict_typicality`.
 
         Returns
         -------
         decisions : array of shape (n_samples,)
         """
-        return self.score_samples(X, diag=diag) - self.offset_
+        return self.score_samples(X) - self.offset_
 
     @like_rows
     @by_blocks
-    def predict(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.int_]:
+    def predict(self, X: ArrayLike) -> NDArray[np.int_]:
         """Flag outliers: +1 for typical rows, -1 for outliers.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             New rows or training rows.
-        diag : array-like of shape (n_samples,), optional
-            As in `predict_typicality`.
 
         Returns
         -------
         flags : array of shape (n_samples,), int
         """
-        return np.where(self.decision_function(X, diag=diag) < 0, -1, 1)
+        return np.where(self.decision_function(X) < 0, -1, 1)
 
     def explain(self, X: ArrayLike) -> Reasons:
         """In which features rows are unusual, and by how much.
@@ -417,9 +391,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         opened = open_density(self, rows, weight)
         space: Any = opened.space
         begin_density(space, callbacks, lambda state: self._for_prediction(state, opened, held_out))
-        result = solve_one_cluster(
-            self, space, callbacks, weights=self.weights, eta_update=self.eta_update
-        )
+        result = solve_one_cluster(self, space, callbacks, weights=self.weights)
         state = result.state
         self._set(
             **self._for_prediction(state, opened, held_out),
@@ -427,11 +399,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
             typicality_=space.memberships(state.rule, state.prototypes)[:, 0],
         )
         warn_about_density(self, space, result)
-        if self.eta_update == "each_step":
-            smallest = smallest_spread(space.total_variance)
-            warn_about_vanished_spread(np.array([self.eta_]), smallest)
-        else:
-            warn_about_lonely_row(self.weights_, space.mean.weights[:, 0])
+        warn_about_lonely_row(self.weights_, space.mean.weights[:, 0])
 
     @property
     def _rate(self) -> float:

@@ -29,7 +29,13 @@ from typicality.geometry import Geometry
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
-from typicality.membership.spread import smallest_spread, spread_from_partition, spread_update
+from typicality.membership.spread import (
+    FixedSpread,
+    ReestimatedSpread,
+    SpreadUpdate,
+    smallest_spread,
+    spread_from_partition,
+)
 from typicality.solve.step import Alternation, ClusterState
 
 
@@ -87,9 +93,9 @@ class PossibilisticCMeans(PrototypeClusterer):
         "loo-likelihood". Not used by kernels without a width.
     eta : "fcm", float or array-like of shape (n_clusters,), default="fcm"
         The spread of the clusters, as a squared distance. A row at this squared distance has the
-        typicality exp(-1) (1996 form) or 1/2 (1993 form). With "fcm", the spread is `gamma` times
-        the mean squared distance within each cluster of the preliminary fuzzy partition.
-    gamma : float, default=0.1
+        typicality exp(-1) (1996 form) or 1/2 (1993 form). With "fcm", the spread is `eta_scale`
+        times the mean squared distance within each cluster of the preliminary fuzzy partition.
+    eta_scale : float, default=0.1
         The factor of estimated spreads. With 1, the spread is the mean squared distance within a
         cluster. Then most rows of a cluster have typicalities above .1, but prototypes of
         neighbouring clusters often merge, especially in many dimensions. With the default, most
@@ -103,7 +109,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         Whether the spreads are estimated again in each iteration.
 
         .. warning:: With "each_step", the spreads can shrink to zero: a cluster that has at most
-            2 / gamma dimensions collapses to a point. Use "each_step" with gamma=1 or more.
+            2 / eta_scale dimensions collapses to a point. Use "each_step" with eta_scale=1 or more.
     init : str, array-like or callable, default="k-means++"
         The initial prototypes. The names "k-means++", "k-means||", "max-min" and "random" choose
         them from the rows. An array of shape (n_clusters, n_features) gives prototypes; one of
@@ -190,7 +196,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         **PrototypeClusterer._parameter_constraints,
         **START_CONSTRAINTS,
         "eta": [StrOptions({"fcm"}), Interval(Real, 0, np.inf, closed="neither"), "array-like"],
-        "gamma": [Interval(Real, 0, np.inf, closed="neither")],
+        "eta_scale": [Interval(Real, 0, np.inf, closed="neither")],
         "objective": [StrOptions({"1993", "1996"})],
         "m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"})],
         "eta_update": [StrOptions({"never", "each_step"})],
@@ -207,7 +213,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         kernel: str | Kernel | Callable[..., Any] = "linear",
         sigma: float | str = "auto",
         eta: Any = "fcm",
-        gamma: float = 0.1,
+        eta_scale: float = 0.1,
         objective: str = "1996",
         m: float | str = "auto",
         eta_update: str = "never",
@@ -223,7 +229,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         self.kernel = kernel
         self.sigma = sigma
         self.eta = eta
-        self.gamma = gamma
+        self.eta_scale = eta_scale
         self.objective = objective
         self.m = m
         self.eta_update = eta_update
@@ -257,12 +263,12 @@ class PossibilisticCMeans(PrototypeClusterer):
         if eta is None:
             spread = typical.sweep(Fuzzy(m), prototypes).within_sqdist
             eta, degenerate = spread_from_partition(
-                spread, gamma=self.gamma, total_variance=typical.total_variance
+                spread, eta_scale=self.eta_scale, total_variance=typical.total_variance
             )
             warn_about_degenerate_spread(degenerate)
-        update = spread_update(
-            self.eta_update, gamma=self.gamma, total_variance=typical.total_variance
-        )
+        update: SpreadUpdate = FixedSpread()
+        if self.eta_update == "each_step":
+            update = ReestimatedSpread(self.eta_scale, smallest_spread(typical.total_variance))
         state = ClusterState(prototypes, self._rule_with(eta, m))
         result = callbacks.run(Alternation(space, update), state)
         return Found(opened, result, {"m_": m})
@@ -291,7 +297,9 @@ class PossibilisticCMeans(PrototypeClusterer):
             warn_about_vanished_spread(self.eta_, smallest_spread(space.typical.total_variance))
         warn_about_unreached(found.outcome.mass, self.eta_)
         warn_about_far_clusters(found)
-        narrower = f"gamma={self.gamma / 4:g}" if isinstance(self.eta, str) else "a smaller eta"
+        narrower = (
+            f"eta_scale={self.eta_scale / 4:g}" if isinstance(self.eta, str) else "a smaller eta"
+        )
         advice = (
             f"Each prototype moves to a dense region as wide as its spread: try {narrower} to "
             "separate more regions, more runs (n_init), or fewer clusters."

@@ -23,14 +23,13 @@ from typicality.kernels import Kernel
 from typicality.solve.indices import partition_index
 from typicality.solve.picard import PicardResult
 from typicality.solve.schedules import (
-    LEAST_WIDTH,
     LambdaPath,
     Sequential,
     follow_path,
     lambda_grid,
     one_cluster,
 )
-from typicality.solve.starts import at_the_first_row, farthest_rows
+from typicality.solve.starts import farthest_rows
 from typicality.solve.step import ClusterState
 
 _PATH_ROWS, _KERNEL_PATH_ROWS = 1500, 500  # of more, lambda is chosen on a sample
@@ -67,12 +66,11 @@ class SequentialPCM(AdaptiveClusterer):
 
     Implements :cite:`xenaki2014`, section 3. Differs from the paper: typicalities are computed to
     rounding error, copies of a row are not neighbours of each other, and `lam` can be chosen
-    automatically. Unless ``init="paper"``, there are three more differences. The initial prototypes
-    do not depend on the order of the rows. Isolated rows start no cluster and are not used for
-    :math:`d_{\max}`, because one outlier would end the search; a row is isolated if the distance to
-    its nearest row is more than three times the 95 % quantile of these distances. The initial
-    spread of a new cluster is at least four times the smallest spread at which a cluster does not
-    vanish.
+    automatically. The initial prototypes do not depend on the order of the rows. Isolated rows
+    start no cluster and are not used for :math:`d_{\max}`, because one outlier would end the
+    search; a row is isolated if the distance to its nearest row is more than three times the 95 %
+    quantile of these distances. The initial spread of a new cluster is at least four times the
+    smallest spread at which a cluster does not vanish.
 
     Parameters
     ----------
@@ -95,25 +93,21 @@ class SequentialPCM(AdaptiveClusterer):
         with squared distances, so the scale matters: the larger the box, the narrower the clusters.
         With many features d, try 20 / sqrt(d). None does not scale the data.
 
-        Extreme values are not used to find the range, unless ``init="paper"``. A value is extreme
-        if its distance to the nearer quartile exceeds five times the distance between the
-        quartiles. Values outside the box are limited to a distance of `box` from it. A constant
-        feature becomes zero. In the space of a kernel, all distances are scaled by one factor
-        instead: let a be the row farthest from the mean, and b the row farthest from a; the
-        distance from a to b becomes `box`.
+        Extreme values are not used to find the range. A value is extreme if its distance to the
+        nearer quartile exceeds five times the distance between the quartiles. Values outside the
+        box are limited to a distance of `box` from it. A constant feature becomes zero. In the
+        space of a kernel, all distances are scaled by one factor instead: let a be the row farthest
+        from the mean, and b the row farthest from a; the distance from a to b becomes `box`.
     assign : {"core", "all"}, default="core"
         Which rows get a label. With "core", rows that belong to no cluster have the label -1. "all"
         computes all typicalities as exp(-sqdist / eta) after the clusters are found, without the
         sparsity term. Then every row has the label of its largest typicality. The paper uses "all"
         to compare labels with known classes.
-    root : {"exact", "bisection"}, default="exact"
-        How typicalities are computed. "exact" is accurate to rounding error. "bisection" is the
-        method of the paper, for comparisons: it has four digits and is much slower.
-    init : {"max-min", "paper"} or array-like of shape (n_starts, n_features), default="max-min"
+    init : "max-min" or array-like of shape (n_starts, n_features), default="max-min"
         The initial prototypes, or an array of points. "max-min" first takes the row farthest from
         the mean; each next prototype is the row farthest from those already chosen. This does not
-        depend on the order of the rows or on chance. "paper" first takes the row farthest from the
-        first row. With ``lam="auto"``, "max-min" takes the mean of all rows instead.
+        depend on the order of the rows or on chance. With ``lam="auto"``, it takes the mean of
+        all rows instead.
     max_clusters : int, default=100
         The largest number of clusters.
     max_iter : int, default=1000
@@ -128,16 +122,15 @@ class SequentialPCM(AdaptiveClusterer):
         kernel. Values above `tol` / 10 are lowered to `tol` / 10. Sums over few rows (up to 2,048
         for a Gaussian kernel and up to three features, else up to 5,120) are exact. 0 makes all
         sums exact.
-    store_memberships : bool or "sparse", default=True
+    store_memberships : bool, default=True
         Whether to keep `memberships_`. False saves memory; `predict_memberships` still works.
-        "sparse" keeps a :class:`scipy.sparse.csr_array`.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,), int32
         For each row, the cluster with its largest typicality: 0, 1, 2, ...; -1 if all its
         typicalities are zero.
-    memberships_ : array or sparse array of shape (n_samples, n_prototypes)
+    memberships_ : array of shape (n_samples, n_prototypes)
         The typicalities, one column per prototype. They are zero for rows that do not belong to the
         cluster.
     cluster_centers_ : array of shape (n_prototypes, n_features)
@@ -211,13 +204,12 @@ class SequentialPCM(AdaptiveClusterer):
         sigma: float | str = "auto",
         box: float | None = 10.0,
         assign: str = "core",
-        root: str = "exact",
         init: Any = "max-min",
         max_clusters: int = 100,
         max_iter: int = 1000,
         tol: float = 1e-5,
         rtol: float = 1e-6,
-        store_memberships: bool | str = True,
+        store_memberships: bool = True,
     ) -> None:
         self.lam = lam
         self.p = p
@@ -225,7 +217,6 @@ class SequentialPCM(AdaptiveClusterer):
         self.sigma = sigma
         self.box = box
         self.assign = assign
-        self.root = root
         self.init = init
         self.max_clusters = max_clusters
         self.max_iter = max_iter
@@ -264,7 +255,7 @@ class SequentialPCM(AdaptiveClusterer):
         limits = {"tol": max(self.tol, _PATH_TOL), "max_iter": min(self.max_iter, _PATH_ITER)}
         rounds = replace(rounds, run=partial(rounds.run, **limits))
         grid = lambda_grid(few, unit, float(self.p))
-        if given is not None or self._by_the_paper:
+        if given is not None:
             start = rounds.begin(grid[0])
         else:
             mean, rows = one_cluster(few)
@@ -275,10 +266,9 @@ class SequentialPCM(AdaptiveClusterer):
         self, space: Geometry[Any], given: Any, unit: float, callbacks: FitCallbacks
     ) -> Sequential[Any]:
         """The rounds in a space, at any lambda, from given prototypes or two rows far apart."""
-        gaps = space.gaps(all_rows=self._by_the_paper)
+        gaps = space.gaps()
         if given is None:
-            first = at_the_first_row(space) if self._by_the_paper else space.middle()
-            given = farthest_rows(space, gaps, first, 2)
+            given = farthest_rows(space, gaps, space.middle(), 2)
         return Sequential(
             space,
             gaps,
@@ -286,7 +276,6 @@ class SequentialPCM(AdaptiveClusterer):
             rule=lambda eta, lam: self._sparse_rule(eta, lam * unit**2),
             start=given,
             at_most=self.max_clusters,
-            least_width=0.0 if self._by_the_paper else LEAST_WIDTH,
         )
 
     def _vanished_remedy(self) -> str:

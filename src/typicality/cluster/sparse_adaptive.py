@@ -61,25 +61,20 @@ class SparseAdaptivePCM(AdaptiveClusterer):
         with squared distances, so the scale matters: the larger the box, the narrower the clusters.
         With many features d, try 20 / sqrt(d). None does not scale the data.
 
-        Extreme values are not used to find the range, unless ``init="paper"``. A value is extreme
-        if its distance to the nearer quartile exceeds five times the distance between the
-        quartiles. Values outside the box are limited to a distance of `box` from it. A constant
-        feature becomes zero. In the space of a kernel, all distances are scaled by one factor
-        instead: let a be the row farthest from the mean, and b the row farthest from a; the
-        distance from a to b becomes `box`.
+        Extreme values are not used to find the range. A value is extreme if its distance to the
+        nearer quartile exceeds five times the distance between the quartiles. Values outside the
+        box are limited to a distance of `box` from it. A constant feature becomes zero. In the
+        space of a kernel, all distances are scaled by one factor instead: let a be the row farthest
+        from the mean, and b the row farthest from a; the distance from a to b becomes `box`.
     assign : {"core", "all"}, default="core"
         Which rows get a label. With "core", rows that belong to no cluster have the label -1. "all"
         computes all typicalities as exp(-sqdist / eta) after the clusters are found, without the
         sparsity term. Then every row has the label of its largest typicality. The paper uses "all"
         to compare labels with known classes.
-    root : {"exact", "bisection"}, default="exact"
-        How typicalities are computed. "exact" is accurate to rounding error. "bisection" is the
-        method of the paper, for comparisons: it has four digits and is much slower.
-    init : {"max-min", "paper"} or array-like of shape (n_clusters, n_features), default="max-min"
+    init : "max-min" or array-like of shape (n_clusters, n_features), default="max-min"
         The initial prototypes, or an array of points. "max-min" first takes the row farthest from
         the mean; each next prototype is the row farthest from those already chosen. This does not
-        depend on the order of the rows or on chance. "paper" first takes the row farthest from the
-        first row.
+        depend on the order of the rows or on chance.
     max_iter : int, default=1000
         The largest number of iterations. The iterations need not converge: they can repeat a cycle,
         and then stop here.
@@ -92,16 +87,15 @@ class SparseAdaptivePCM(AdaptiveClusterer):
         kernel. Values above `tol` / 10 are lowered to `tol` / 10. Sums over few rows (up to 2,048
         for a Gaussian kernel and up to three features, else up to 5,120) are exact. 0 makes all
         sums exact.
-    store_memberships : bool or "sparse", default=True
+    store_memberships : bool, default=True
         Whether to keep `memberships_`. False saves memory; `predict_memberships` still works.
-        "sparse" keeps a :class:`scipy.sparse.csr_array`.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,), int32
         For each row, the cluster with its largest typicality: 0, 1, 2, ...; -1 if all its
         typicalities are zero.
-    memberships_ : array or sparse array of shape (n_samples, n_prototypes)
+    memberships_ : array of shape (n_samples, n_prototypes)
         The typicalities, one column per prototype. They are zero for rows that do not belong to the
         cluster.
     cluster_centers_ : array of shape (n_prototypes, n_features)
@@ -170,12 +164,11 @@ class SparseAdaptivePCM(AdaptiveClusterer):
         sigma: float | str = "auto",
         box: float | None = 10.0,
         assign: str = "core",
-        root: str = "exact",
         init: Any = "max-min",
         max_iter: int = 1000,
         tol: float = 1e-5,
         rtol: float = 1e-6,
-        store_memberships: bool | str = True,
+        store_memberships: bool = True,
     ) -> None:
         self.n_clusters = n_clusters
         self.lam = lam
@@ -185,7 +178,6 @@ class SparseAdaptivePCM(AdaptiveClusterer):
         self.sigma = sigma
         self.box = box
         self.assign = assign
-        self.root = root
         self.init = init
         self.max_iter = max_iter
         self.tol = tol

@@ -289,17 +289,14 @@ class Geometry(Protocol[P]):
     def middle(self) -> P:
         """The mean of all rows, as a single prototype."""
 
-    def first_row(self) -> int:
-        """The number of the first row of positive weight."""
-
     def sweep(self, rule: MembershipRule, prototypes: P) -> Sweep[P]:
         """One Picard step: memberships at `prototypes`, then the weighted means."""
 
     def labelled_sweep(self, rule: MembershipRule, prototypes: P) -> LabelledSweep[P]:
         """The same, with the rows sorted by the prototype they prefer."""
 
-    def gaps(self, *, all_rows: bool = False) -> Gaps[P]:
-        """Distances from rows to their nearest rows, isolated rows left out or not."""
+    def gaps(self) -> Gaps[P]:
+        """Distances from rows to their nearest rows, isolated rows left out."""
 
     def subsample(self, at_most: int) -> "Subsample[P] | None":
         """The space of a sample of the rows; None where there are no more than `at_most` rows.

@@ -404,15 +404,12 @@ class BlockSpace(OverRows[BlockPrototypes]):
 
     # ---- what takes all rows ---------------------------------------------------------------------
 
-    def first_row(self) -> int:
-        raise ValueError(_NEEDS_ROWS)
-
     def labelled_sweep(
         self, rule: MembershipRule, prototypes: BlockPrototypes
     ) -> LabelledSweep[BlockPrototypes]:
         raise ValueError(_NEEDS_ROWS)
 
-    def gaps(self, *, all_rows: bool = False) -> Gaps[BlockPrototypes]:
+    def gaps(self) -> Gaps[BlockPrototypes]:
         raise ValueError(_NEEDS_ROWS)
 
     def subsample(self, at_most: int) -> Subsample[BlockPrototypes] | None:

@@ -42,13 +42,10 @@ class InputGaps:
         The distinct rows of positive weight, in lexicographic order.
     index : array of int
         Where they stand among all rows.
-    all_rows : bool, default=False
-        Whether no row counts as isolated.
     """
 
     rows: Floats
     index: Places
-    all_rows: bool = False
 
     @cached_property
     def _search(self) -> NearestRows:
@@ -69,8 +66,7 @@ class InputGaps:
         Rows that follow one another along the tree bound each other's gap from above; only rows
         whose bound is above the largest gap found so far are asked for their nearest row.
         """
-        some = np.arange(0, len(self.rows), max(1, len(self.rows) // _SAMPLE_ROWS))
-        limit = np.inf if self.all_rows else _isolation(self._of(some))
+        limit = self._limit()
         bound = self._bounds()
         order = np.argsort(-bound, kind="stable")
         isolated = np.zeros(len(self.rows), bool)
@@ -83,6 +79,11 @@ class InputGaps:
             isolated[asking] = gaps > limit
             largest = max(largest, float(gaps[gaps <= limit].max(initial=0.0)))
         return largest, isolated
+
+    def _limit(self) -> float:
+        """The gap beyond which a row is isolated; a subclass can isolate none."""
+        some = np.arange(0, len(self.rows), max(1, len(self.rows) // _SAMPLE_ROWS))
+        return _isolation(self._of(some))
 
     def _of(self, asking: Places) -> Doubles:
         """The squared distances of some rows to their nearest row."""
@@ -133,14 +134,11 @@ class KernelGaps:
         The training rows.
     index : array of int
         Where the distinct ones of positive weight stand.
-    all_rows : bool, default=False
-        Whether no row counts as isolated.
     """
 
     columns: Columns
     rows: Floats
     index: Places
-    all_rows: bool = False
 
     @cached_property
     def max_gap(self) -> float:
@@ -148,8 +146,7 @@ class KernelGaps:
 
     @cached_property
     def _isolated(self) -> NDArray[np.bool_]:
-        limit = np.inf if self.all_rows else _isolation(self._nearest)
-        return np.asarray(self._nearest > limit)
+        return np.asarray(self._nearest > _isolation(self._nearest))
 
     @property
     def _nearest(self) -> Doubles:

@@ -41,7 +41,6 @@ from typicality.rows import (
 )
 
 _SAMPLE_ROWS = 4096
-_NO_ROW = np.iinfo(np.int64).max
 _FEW_ROWS = 16  # for which iterations are not worth it, or impossible
 _EXACT_EIGENVALUES = 512  # the side of the largest matrix whose eigenvalues are all computed
 
@@ -217,16 +216,9 @@ class InputSpace(OverRows[Centroids]):
             "relative_move": relative_move(moves, self.typical.total_variance),
         }
 
-    def gaps(self, *, all_rows: bool = False) -> InputGaps:
+    def gaps(self) -> InputGaps:
         some = self.rows.sample()
-        return InputGaps(some.rows, some.index, all_rows)
-
-    def first_row(self) -> int:
-        def first(block: Block) -> int:
-            weighted = [0] if block.weight is None else np.flatnonzero(block.weight)
-            return block.start + int(weighted[0]) if len(weighted) else _NO_ROW
-
-        return int(self.rows.reduce(first, min))
+        return InputGaps(some.rows, some.index)
 
     def subsample(self, at_most: int) -> Subsample[Centroids] | None:
         if self.rows.n_rows <= at_most and self.rows.in_memory:

@@ -126,9 +126,6 @@ class KernelSpace:
     def middle(self) -> KernelPrototypes:
         return self.mean
 
-    def first_row(self) -> int:
-        return 0 if self.sample_weight is None else int(np.flatnonzero(self.sample_weight)[0])
-
     @cached_property
     def mean(self) -> KernelPrototypes:
         """The mean of all mapped rows, as a single prototype."""
@@ -405,9 +402,9 @@ class KernelSpace:
         distance = np.einsum("hk,hk->k", weights, np.sqrt(means.training_sqdist))
         return Members(mass, means, distance, means.energy.clip(min=0.0))
 
-    def gaps(self, *, all_rows: bool = False) -> KernelGaps:
+    def gaps(self) -> KernelGaps:
         distinct = DistinctRows.of(self.X, self.sample_weight, at_most=len(self.X))
-        return KernelGaps(self.columns, self.X, distinct.index, all_rows)
+        return KernelGaps(self.columns, self.X, distinct.index)
 
     def subsample(self, at_most: int) -> Subsample[KernelPrototypes] | None:
         if not isinstance(self.columns, KernelColumns) or len(self.X) <= at_most:

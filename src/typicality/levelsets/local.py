@@ -291,7 +291,7 @@ class LocalLandscape:
     eta: float
 
     @classmethod
-    def of(cls, search: Any, tree: ScaleTree, *, gamma: float) -> Self:
+    def of(cls, search: Any, tree: ScaleTree, *, eta_scale: float) -> Self:
         """The landscape that a tree was grown on; all rows have the same weight."""
         counts = tree.sample.counts
         mean_height = counts @ np.exp(tree.heights) / counts.sum()
@@ -304,7 +304,7 @@ class LocalLandscape:
             tree.squares,
             tree.sample.distances[:, -1],
             energy,
-            gamma * energy if energy > 0 else 1.0,
+            eta_scale * energy if energy > 0 else 1.0,
         )
 
     @cached_property

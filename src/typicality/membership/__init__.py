@@ -5,10 +5,9 @@ from typicality.membership.entropic import Entropic
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.hard import Hard
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
-from typicality.membership.sparse import BisectedSparsePossibilistic, SparsePossibilistic
+from typicality.membership.sparse import SparsePossibilistic
 
 __all__ = [
-    "BisectedSparsePossibilistic",
     "Entropic",
     "Fuzzy",
     "Hard",

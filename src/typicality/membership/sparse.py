@@ -1,7 +1,7 @@
 """Sparse possibilistic memberships: beyond a radius a row does not belong to a cluster at all."""
 
 from dataclasses import dataclass
-from math import e, log2
+from math import e
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -15,8 +15,6 @@ from typicality.membership.base import (
 )
 from typicality.membership.possibilistic import WithSpread
 
-_HALF_INTERVAL = 1e-4  # of the paper's bisection
-_N_HALVINGS = 1 + int(log2(1.0 / _HALF_INTERVAL))  # enough for any interval between 0 and 1
 _NEAR_THE_EDGE = 1e-2
 _N_STEPS = 2
 
@@ -40,7 +38,7 @@ class SparsePossibilistic(WithSpread):
 
     Implements :cite:`xenaki2014`, eq. (1)-(3) and propositions 1-3. Differs from the paper: the
     root is computed to rounding error, with the Lambert function: :math:`z = -W_0(-q)`, where q is
-    the right-hand side. The paper finds it by bisection (:class:`BisectedSparsePossibilistic`).
+    the right-hand side. The paper finds it by bisection.
 
     Parameters
     ----------
@@ -181,41 +179,6 @@ class SparsePossibilisticForm(NamedTuple):
             return -float(membership) if membership > 0 else np.inf
 
         return CompiledRule(memberships, pull, closeness, ranks_by_membership=True)
-
-
-@dataclass(frozen=True, eq=False)
-class BisectedSparsePossibilistic(SparsePossibilistic):
-    """Sparse possibilistic memberships by the bisection of the paper, with four digits.
-
-    Implements :cite:`xenaki2014`, section 2. The bisection ends if half of the interval is below
-    1e-4. Use it only for comparison with :class:`SparsePossibilistic`.
-
-    Parameters
-    ----------
-    eta : array of shape (n_clusters,)
-        The spread of each cluster.
-    lam : float
-        The weight of the sparsity term.
-    p : float, default=0.5
-        The exponent of the sparsity term.
-    """
-
-    def memberships(self, sqdist: Array) -> Array:
-        xp = namespace(sqdist)
-        eta = like(self.eta, sqdist)
-        relative = sqdist / eta
-        inside = relative < like(self.edge, sqdist)
-        least = (self.lam * self.p * (1.0 - self.p) / eta) ** (1.0 / (1.0 - self.p))
-        low = xp.where(inside, xp.broadcast_to(least, sqdist.shape), xp.ones_like(sqdist))
-        high = xp.ones_like(sqdist)
-        for _ in range(_N_HALVINGS):
-            middle = 0.5 * (low + high)
-            slope = relative + xp.log(middle) + self.lam / eta * self.p * middle ** (self.p - 1.0)
-            going = 0.5 * (high - low) >= _HALF_INTERVAL
-            low = xp.where(going & (slope < 0), middle, low)
-            high = xp.where(going & (slope >= 0), middle, high)
-        middle = 0.5 * (low + high)
-        return xp.where(inside, middle, xp.zeros_like(middle))
 
 
 def _root(below: Array) -> Array:

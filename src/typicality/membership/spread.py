@@ -16,7 +16,6 @@ __all__ = [
     "spread_from_gaps",
     "spread_from_partition",
     "spread_from_separation",
-    "spread_update",
 ]
 
 SMALLEST_SHARE = 1e-12  # of the total variance: below this a spread is taken for zero
@@ -60,18 +59,18 @@ class ReestimatedSpread:
 
     Parameters
     ----------
-    gamma : float, default=1.0
+    eta_scale : float, default=1.0
         The factor of the mean squared distance.
     smallest : float, default=0.0
         The smallest spread.
     """
 
-    gamma: float = 1.0
+    eta_scale: float = 1.0
     smallest: float = 0.0
     labelled: ClassVar[bool] = False
 
     def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
-        eta = np.maximum(self.gamma * sweep.within_sqdist, self.smallest)
+        eta = np.maximum(self.eta_scale * sweep.within_sqdist, self.smallest)
         return rule.with_spread(eta), sweep.prototypes
 
 
@@ -149,20 +148,13 @@ def spread_from_gaps(largest: float, around: Doubles) -> float:
     return float(max(largest, slope))
 
 
-def spread_update(when: str, *, gamma: float, total_variance: float) -> SpreadUpdate:
-    """The update for the parameter `eta_update` of an estimator: "never" or "each_step"."""
-    if when == "never":
-        return FixedSpread()
-    return ReestimatedSpread(gamma, smallest_spread(total_variance))
-
-
 def smallest_spread(total_variance: float) -> float:
     """The value below which a spread is treated as zero."""
     return SMALLEST_SHARE * (total_variance or 1.0)
 
 
 def spread_from_partition(
-    spread: Doubles, *, gamma: float, total_variance: float
+    spread: Doubles, *, eta_scale: float, total_variance: float
 ) -> tuple[Doubles, Places]:
     r"""Initial spreads from the mean squared distances of a fuzzy partition.
 
@@ -183,5 +175,5 @@ def spread_from_partition(
     """
     usable = spread > SMALLEST_SHARE * total_variance
     fallback = np.median(spread[usable]) if usable.any() else total_variance or 1.0
-    eta = np.maximum(gamma * np.where(usable, spread, fallback), np.finfo(np.float64).tiny)
+    eta = np.maximum(eta_scale * np.where(usable, spread, fallback), np.finfo(np.float64).tiny)
     return eta, np.flatnonzero(~usable)

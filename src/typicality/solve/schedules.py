@@ -18,7 +18,7 @@ from typicality.solve.picard import PicardResult, Status
 from typicality.solve.starts import SAME_VALUE, at_row
 from typicality.solve.step import ClusterState
 
-LEAST_WIDTH = 4.0  # of new clusters, times what lambda lets live
+_LEAST_WIDTH = 4.0  # of new clusters, times what lambda lets live
 _ANNEALING_FACTOR = 1.5
 _KEPT_OF_THE_START = 0.05
 _N_NEIGHBORS = 10
@@ -105,7 +105,7 @@ class Sequential(Generic[P]):
     rule: Callable[[Doubles, float], Any]
     start: P
     at_most: int
-    least_width: float = LEAST_WIDTH
+    least_width: float = _LEAST_WIDTH
 
     def fit(self, lam: float) -> PicardResult[ClusterState[P]]:
         """All rounds at one lambda, from the start, as in the paper.

@@ -107,11 +107,6 @@ def at_row(geometry: Geometry[P], row: int) -> P:
     return geometry.near_rows(np.array([row]), share=0.0)
 
 
-def at_the_first_row(geometry: Geometry[P]) -> P:
-    """A prototype at the first row of positive weight."""
-    return at_row(geometry, geometry.first_row())
-
-
 def random_rows(data: Candidates, n_clusters: int, rng: np.random.RandomState) -> Places:
     """Distinct rows drawn by their weights, without replacement."""
     weight = data.weight.copy()

@@ -3,11 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
-from typing import Annotated, Any, Generic
+from typing import Any, Generic
 
-import numpy as np
-
-from typicality._typing import Floats
 from typicality.geometry.base import Geometry, P
 from typicality.membership.base import MembershipRule
 from typicality.membership.spread import FixedSpread, SpreadUpdate
@@ -72,40 +69,6 @@ class ByWeights:
 
 
 @dataclass(frozen=True, eq=False)
-class WatchedState(ClusterState[Any]):
-    """A state with the memberships of the step before."""
-
-    memberships: Annotated[Floats, "n c"]
-
-
-@dataclass(frozen=True)
-class ByMemberships:
-    r"""A step whose residual is the change of the memberships, :math:`\sum |du|`.
-
-    Implements :cite:`filippone2010`, table I; :cite:`filippone2007`, section 5. The residual falls
-    below any tolerance where all memberships are tiny: prefer :class:`ByWeights`.
-
-    Parameters
-    ----------
-    step : callable
-        A step on a state.
-    geometry : Geometry
-        The space of the rows.
-    """
-
-    step: Step
-    geometry: Geometry[Any]
-
-    def __call__(self, state: WatchedState) -> tuple[WatchedState, float, float]:
-        memberships = self.geometry.memberships(state.rule, state.prototypes)
-        change = np.abs(memberships - state.memberships).sum(axis=1)
-        weight = self.geometry.sample_weight
-        following, _, objective = self.step(state)
-        residual = float(change.sum() if weight is None else change @ weight)
-        return WatchedState(following.prototypes, following.rule, memberships), residual, objective
-
-
-@dataclass(frozen=True, eq=False)
 class FollowedState(ClusterState[Any]):
     """A state with the one that its prototypes were made from; None at the mean of all rows.
 
@@ -123,8 +86,8 @@ class FollowedState(ClusterState[Any]):
 class ByChange:
     r"""A step of one cluster of rows that are read block by block, and its residual, in one pass.
 
-    The residual is the change of the memberships, or a bound of the change of the weights that
-    exceeds it by a factor of 2 at the most: with mass m,
+    The residual is a bound of the change of the weights that exceeds it by a factor of 2 at the
+    most: with mass m,
 
     .. math:: \sum_h \Big| \frac{u_h}{m} - \frac{u_h'}{m'} \Big| \le
         \frac{1}{m} \sum_h |u_h - u_h'| + \Big| \frac{m'}{m} - 1 \Big|.
@@ -133,23 +96,17 @@ class ByChange:
     ----------
     geometry : BlockSpace
         The space of the rows.
-    spread : SpreadUpdate
-        How the spread follows.
-    by_weights : bool
-        Whether the residual is that of the weights.
     """
 
     geometry: Any
-    spread: SpreadUpdate
-    by_weights: bool
 
     def __call__(self, state: FollowedState) -> tuple[FollowedState, float, float]:
         before = None if state.before is None else (state.before.rule, state.before.prototypes)
         sweep, change = self.geometry.compared_sweep(state.rule, state.prototypes, before)
-        rule, prototypes = self.spread.update(state.rule, sweep)
         mass = float(sweep.mass[0])
         residual = change
-        if self.by_weights and mass > 0:
+        if mass > 0:
             residual = change / mass + abs(state.mass / mass - 1.0)
         made_by = ClusterState(state.prototypes, state.rule)
-        return FollowedState(prototypes, rule, mass, made_by), residual, sweep.objective
+        following = FollowedState(sweep.prototypes, state.rule, mass, made_by)
+        return following, residual, sweep.objective

@@ -1,0 +1,37 @@
+"""The papers' one-cluster PCM: its rule to stop, and an eta that is renewed."""
+
+import numpy as np
+from numpy.testing import assert_allclose
+
+from regenerating.one_cluster import PaperOneCluster, RenewedEta
+from typicality import OneClusterPCM
+from typicality.geometry import KernelSpace
+from typicality.kernels import Gaussian
+from typicality.membership import Possibilistic1996
+from typicality.solve.step import ClusterState
+
+
+def test_residual_is_the_change_of_memberships(rng):
+    """The first change is from the start, u = 1; the next between successive memberships."""
+    weight = rng.integers(1, 4, size=50).astype(float)
+    space = KernelSpace(Gaussian(0.5), rng.normal(size=(50, 2)), weight)
+    state = ClusterState(space.mean, Possibilistic1996(np.array([space.total_variance])))
+    step = PaperOneCluster()._step(space)
+    first = space.memberships(state.rule, state.prototypes)
+    state, residual, _ = step(state)
+    assert_allclose(residual, weight @ np.abs(first - 1.0)[:, 0])
+    second = space.memberships(state.rule, state.prototypes)
+    _, residual, _ = step(state)
+    assert_allclose(residual, weight @ np.abs(second - first)[:, 0])
+
+
+def test_rule_stops_after_few_iterations(rng):
+    X = rng.normal(size=(200, 2))
+    paper = PaperOneCluster(sigma=0.5, tol=0.01).fit(X)
+    assert paper.n_iter_ < OneClusterPCM(sigma=0.5).fit(X).n_iter_
+
+
+def test_renewed_eta_has_the_fixed_point_of_a_gaussian_cluster(rng):
+    """eta = (gamma d - 2) s, for a Gaussian cluster of variance s in d dimensions."""
+    model = RenewedEta(kernel="linear").fit(rng.normal(size=(300, 12)))
+    assert_allclose(model.eta_, 10.0, rtol=0.15)
