@@ -16,7 +16,6 @@ from typicality.cluster._warnings import (
     warn_about_features,
     warn_about_kernel,
 )
-from typicality.geometry import BlockSpace
 from typicality.kernels import BANDWIDTH_KERNELS
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.spread import spread_update
@@ -24,10 +23,8 @@ from typicality.solve.lookahead import looking_ahead
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import (
     Alternation,
-    ByChange,
     ByMemberships,
     ByWeights,
-    FollowedState,
     WatchedState,
 )
 
@@ -59,26 +56,19 @@ def solve_one_cluster(
 
     Implements :cite:`filippone2010`, table I; for uniform weights, the end of its section IV-D.
     """
-    by_blocks = isinstance(space, BlockSpace)
     rule = Possibilistic1996(np.array([first_spread(estimator, space)]))
-    if by_blocks:
-        state: Any = FollowedState(space.mean, rule, space.total_weight)
-    else:
-        ones = np.broadcast_to(1.0, (len(space.X), 1))  # takes no memory
-        state = WatchedState(space.mean, rule, ones)
+    ones = np.broadcast_to(1.0, (len(space.X), 1))  # takes no memory
+    state: Any = WatchedState(space.mean, rule, ones)
     if weights == "uniform":  # the kernel density estimate
         objective, _ = space.objective_and_mass(rule, space.mean)
         return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
     variance = space.total_variance
     update = spread_update(eta_update, gamma=estimator.gamma, total_variance=variance)
+    step: Any = Alternation(space, update)
+    if eta_update == "never":
+        step = looking_ahead(step, space)
     by_weights = estimator.criterion == "weights"
-    if by_blocks:
-        step: Any = ByChange(space, update, by_weights)
-    else:
-        step = Alternation(space, update)
-        if eta_update == "never":
-            step = looking_ahead(step, space)
-        step = ByWeights(step) if by_weights else ByMemberships(step, space)
+    step = ByWeights(step) if by_weights else ByMemberships(step, space)
     result = callbacks.run(step, state)
     require_finite(result)
     return result

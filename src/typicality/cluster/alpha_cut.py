@@ -383,9 +383,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
 
     # ---- steps of a fit --------------------------------------------------------------------------
 
-    def _learn(
-        self, rows: Any, weight: Floats | None, callbacks: FitCallbacks, fit: Any = None
-    ) -> None:
+    def _learn(self, rows: Any, weight: Floats | None, callbacks: FitCallbacks) -> None:
         check_cut_parameters(self)
         if isinstance(rows, Rows):
             learn_cut_of_sample(self, rows, callbacks)
@@ -396,7 +394,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         points = rows if reader is None else reader.read(rows)
         # Equal rows are one node: then weights and copies are the same thing, to the last bit.
         nodes = DistinctRows.of(points, copies, at_most=len(points))
-        fit = fit or (self._fit_local if self._is_local else self._fit_one_width)
+        fit = self._fit_local if self._is_local else self._fit_one_width
         warn = fit(nodes, points, callbacks)
         if reader is not None:
             self._reader = reader
