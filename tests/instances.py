@@ -126,9 +126,7 @@ CUTTERS = [
     AlphaCutClustering(kernel=Mixed(2)),
     AlphaCutClustering(alpha=0.34, min_cluster_size=2),
     AlphaCutClustering(alpha="valley", kernel="laplacian"),
-    AlphaCutClustering(
-        alpha=0.37, weights="uniform", kernel="cauchy", sigma="scott", assign="all"
-    ),
+    AlphaCutClustering(alpha=0.37, weights="uniform", kernel="cauchy", sigma="scott", assign="all"),
     AlphaCutClustering(labelling="complete", kernel=Gaussian(0.3), eta_scale=0.5, n_neighbors=3),
 ]
 

@@ -309,16 +309,3 @@ def test_neighbours_are_those_of_rows_with_weight(rng, monkeypatch):
     X, weight = rng.normal(size=(200, 2)), np.tile([0.0, 1.0], 100)
     every = KernelSpace(Gaussian(0.5), X, weight).neighbours
     assert every == pytest.approx(KernelSpace(Gaussian(0.5), X[1::2]).neighbours)
-
-
-def test_the_memory_of_a_series_does_not_follow_the_threads():
-    from threadpoolctl import threadpool_limits
-
-    from typicality.operators.bases import _memory_of_waves
-    from typicality.operators.nufft import roomy_grid
-
-    grid = roomy_grid(Gaussian(0.1), np.zeros(2), np.ones(2), 1e-6)
-    with threadpool_limits(1):
-        alone = _memory_of_waves(grid, 1)
-    with threadpool_limits(2):
-        assert _memory_of_waves(grid, 1) == alone

@@ -277,8 +277,6 @@ def test_what_is_wrong_with_a_partition_is_named(X):
         FuzzyCMeans(3).fit(da.ones(5))
     with pytest.raises(ValueError, match="same partitions"):
         FuzzyCMeans(3).fit(chunked(X, CUTS[3]), sample_weight=da.ones(1920, chunks=1920))
-    with pytest.raises(ValueError, match="needs all rows in memory"):
-        PossibilisticCMeans(3, kernel="local").fit(chunked(X, CUTS[3]))
 
 
 def test_unknown_chunks_are_counted(X):

@@ -1,32 +1,23 @@
 """Parts of AlphaCutClustering: its parameters, its medoids, rows in blocks, and its warnings."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from typicality._typing import Doubles, Floats, Labels, Places
+from typicality._typing import Doubles, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._density import begin_density, solve_one_cluster, warn_about_density
-from typicality.cluster._spaces import OpenSpace, SumOptions, check_kernel, open_space
+from typicality.cluster._spaces import check_kernel
 from typicality.cluster._warnings import (
     warn_about_constant_rows,
-    warn_about_features,
     warn_about_fragments,
     warn_about_vanished_clusters,
 )
 from typicality.exceptions import ClusteringWarning, warn
 from typicality.geometry.base import Tally
-from typicality.geometry.block_space import BlockSpace
-from typicality.kernels import BANDWIDTH_KERNELS, Gaussian, Mixed, Stationary
-from typicality.levelsets.landscape import Landscape, typicality_at
+from typicality.kernels import BANDWIDTH_KERNELS, Mixed, Stationary
 from typicality.levelsets.tree import AlphaTree, Cut
-from typicality.operators import KernelColumns
-from typicality.operators.bases import FourierBasis
 from typicality.rows import DistinctRows, Rows, content_hash
 
 _MEDOID_ROWS = 2000  # of a cluster, whose distances are computed
@@ -117,9 +108,7 @@ def learn_cut_of_sample(estimator: Any, rows: Rows, callbacks: FitCallbacks) -> 
     """Grow the tree of a sample of the distinct rows, 131,072 at the most, and label every row.
 
     The sample is that of the smallest hashes, with the weight of all copies of a row. Where there
-    are no more distinct rows than that, the clusters are those of all rows in memory. Of more rows,
-    the heights are sums over all of them where a Fourier series gives these: for a Gaussian kernel
-    of one width and up to three features. Elsewhere they are sums over the sample.
+    are no more distinct rows than that, the clusters are those of all rows in memory.
     """
     if estimator._takes_distances:
         raise ValueError(
@@ -127,80 +116,18 @@ def learn_cut_of_sample(estimator: Any, rows: Rows, callbacks: FitCallbacks) -> 
             "distances among a sample of the rows."
         )
     few = rows.sample()
-    opened = _open_all_rows(estimator, rows, few) if len(few.rows) < few.n_distinct else None
-    # Each row of the sample stands for several.
-    of_a_row = 1.0 if opened is None else rows.total_weight / few.weight.sum()
-    fit = None if opened is None else partial(_fit_all_rows, estimator, opened)
-    estimator._learn(few.rows, (of_a_row * few.weight).astype(rows.dtype), callbacks, fit)
+    estimator._learn(few.rows, few.weight.astype(rows.dtype), callbacks)
     estimator.medoid_indices_ = few.index[estimator.medoid_indices_]
     del estimator.weights_, estimator.memberships_
     if len(few.rows) < few.n_distinct:
-        of_what = "the sample" if opened is None else "all rows"
         estimator.sums_ = (
             f"the tree is that of a sample of {len(few.rows):,} distinct rows of "
-            f"{rows.n_rows:,}, its heights are sums over {of_what}, and every row is labelled; "
-            f"{estimator.sums_}"
+            f"{rows.n_rows:,}, and every row is labelled; {estimator.sums_}"
         )
     estimator.labels_ = estimator.predict(rows)
     estimator.typicality_ = estimator.predict_typicality(rows)
     if rows.lazy:
         estimator.memberships_ = estimator.predict_memberships(rows)
-
-
-def _open_all_rows(estimator: Any, rows: Rows, few: DistinctRows) -> OpenSpace | None:
-    """The space of all rows, if a Fourier series knows heights to a hundredth of a row."""
-    kernel = "gaussian" if is_word(estimator.kernel, "auto") else estimator.kernel
-    is_gaussian = isinstance(kernel, Gaussian) or kernel in ("gaussian", "rbf")
-    if estimator._is_local or not is_gaussian:
-        return None
-    sums = SumOptions.of(estimator)
-    if sums.rtol == 0:
-        return None
-    sigma = "alpha-cut" if is_word(estimator.sigma, "auto") else estimator.sigma
-    promise = min(sums.rtol, _SHARE_OF_A_ROW / rows.total_weight)
-    opened = open_space(kernel, sigma, few.rows, None, explicit=False)
-    basis = FourierBasis.of(opened.kernel, rows, promise, 1)  # type: ignore[arg-type]
-    if isinstance(basis, str) or basis.grid.n_modes > max(rows.n_rows, _MANY_MODES):
-        return None
-    return replace(opened, space=BlockSpace(basis.kernel, rows, basis), features=rows.features)
-
-
-def _fit_all_rows(
-    estimator: Any,
-    opened: OpenSpace,
-    nodes: DistinctRows,
-    rows: Floats,
-    callbacks: FitCallbacks,
-) -> Callable[[], None]:
-    """The density of all rows by passes over them, and the tree of the nodes on it.
-
-    Returns a function that warns of what is suspicious.
-    """
-    space: Any = opened.space
-    if space.total_variance > 0:
-        warn_about_features(opened, estimator)
-
-    def attributes(state: Any) -> dict[str, Any]:
-        mean, eta = state.prototypes, float(state.rule.eta[0])
-        sums, energy = mean.for_prediction().sums, float(mean.energy[0])
-        pull = nodes.weight
-        if estimator.weights != "uniform":
-            heights = np.asarray(sums.at(nodes.rows)[:, 0], dtype=np.float64)
-            pull = pull * typicality_at(heights, energy, eta)
-        columns = KernelColumns(space.kernel, nodes.rows)
-        between = estimator.labelling, estimator.n_neighbors
-        landscape = Landscape(columns, pull / pull.sum(), energy, eta, sums, *between)
-        return estimator._for_prediction(opened.reader, landscape, nodes, rows)  # type: ignore[no-any-return]
-
-    begin_density(space, callbacks, attributes)
-    result = solve_one_cluster(estimator, space, callbacks, weights=estimator.weights)
-    estimator._set(**attributes(result.state), **estimator._record(opened, result))
-
-    def warn() -> None:
-        warn_about_density(estimator, space, result, instead="")
-        warn_about_cut(estimator)
-
-    return warn
 
 
 # ---- warnings ------------------------------------------------------------------------------------

@@ -17,17 +17,14 @@ from typicality.cluster._warnings import (
     warn_about_features,
     warn_about_kernel,
 )
-from typicality.geometry import BlockSpace
 from typicality.kernels import BANDWIDTH_KERNELS
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.solve.lookahead import looking_ahead
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import (
     Alternation,
-    ByChange,
     ByWeights,
     ClusterState,
-    FollowedState,
     Step,
 )
 
@@ -39,8 +36,6 @@ class DensityEstimator(KernelEstimator):
 
     def _step(self, space: Any) -> Step:
         """One iteration. A subclass can change the spread, or the residual that `tol` bounds."""
-        if isinstance(space, BlockSpace):
-            return ByChange(space)
         return ByWeights(looking_ahead(Alternation(space), space))
 
 
@@ -70,8 +65,6 @@ def solve_one_cluster(
     """
     rule = Possibilistic1996(np.array([first_spread(estimator, space)]))
     state: State = ClusterState(space.mean, rule)
-    if isinstance(space, BlockSpace):
-        state = FollowedState(space.mean, rule, space.total_weight)
     if weights == "uniform":  # the kernel density estimate
         objective, _ = space.objective_and_mass(rule, space.mean)
         return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))

@@ -49,6 +49,10 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "tol": [Interval(Real, 0, None, closed="left")],
     "rtol": [Interval(Real, 0, 1, closed="left")],
 }
+# Of those that learn from a sample if there are many rows.
+SAMPLE_CONSTRAINTS: dict[str, list[Any]] = {
+    "max_samples": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), None]
+}
 # Attributes that a fitted model may lack: some fits do not set them, and `compress` drops some.
 # Those of an earlier fit must not stay. Model files need all other annotated attributes.
 OPTIONAL_ATTRIBUTES = (

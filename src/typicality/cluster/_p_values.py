@@ -131,7 +131,10 @@ class WithPValues:
 
     def _no_full_p_values(self: Any) -> str | None:
         if not self._reference().of_fit:
-            return "calibration='split' compares new rows with rows that are not in the sums"
+            return (
+                "new rows are compared with rows that are not in the sums, because of "
+                "calibration='split' or a sample of the rows (max_samples)"
+            )
         if isinstance(self._left_out, CompressedScores):
             return "a compressed model does not keep the training rows"
         if not self._left_out.known.columns.on_sphere:

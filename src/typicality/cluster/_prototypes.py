@@ -12,9 +12,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._typing import Floats, Index, Labels
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
+from typicality.cluster._estimator import (
+    KERNEL_CONSTRAINTS,
+    SAMPLE_CONSTRAINTS,
+    KernelEstimator,
+    by_blocks,
+    like_rows,
+)
 from typicality.cluster._labels import Clustering, coincident_groups, label_prototypes
-from typicality.cluster._spaces import OpenSpace, SumOptions, check_compressible, open_space
+from typicality.cluster._learned import learned_rows, map_rows, read_at_once
+from typicality.cluster._spaces import (
+    OpenSpace,
+    SumOptions,
+    check_compressible,
+    has_input_space,
+    open_space,
+)
 from typicality.cluster._warnings import require_finite, warn_about_convergence, warn_about_features
 from typicality.geometry.base import Outcome
 from typicality.geometry.centroids import Centroids
@@ -22,6 +35,7 @@ from typicality.geometry.checks import check_sample_weight
 from typicality.geometry.kernel_prototypes import ExpandedPrototypes
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
+from typicality.rows import Rows
 from typicality.solve.picard import PicardResult
 from typicality.solve.step import ClusterState
 
@@ -49,6 +63,7 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
+        **SAMPLE_CONSTRAINTS,
         "store_memberships": ["boolean"],
     }
 
@@ -193,14 +208,20 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         callbacks.begin(n_runs, attributes)
 
     def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
-        opened, result, attributes = self._find(rows, weight, callbacks)
+        given = rows
+        if not has_input_space(self.kernel):
+            rows, weight = read_at_once(rows, weight)
+        learned = learned_rows(self, rows, weight)
+        opened, result, attributes = self._find(learned.rows, learned.weight, callbacks)
         require_finite(result)
         space, last = opened.space, self._final(result.state)
         prototypes, rule = last.prototypes, last.rule
         groups = np.arange(prototypes.n_clusters)
         if self._shares_labels:
             groups = coincident_groups(prototypes, rule, space.typical.total_variance)
-        outcome = space.outcome(rule, prototypes, memberships=self.store_memberships)
+        is_all = learned.is_all and given is rows
+        dense = is_all and self.store_memberships
+        outcome = space.outcome(rule, prototypes, memberships=dense)
         labels = label_prototypes(groups, outcome.tally)
         state = ClusterState(prototypes.take(labels.order), rule.take(labels.order))
         if (np.diff(labels.order) < 0).any():  # ties go to the first, whichever that is now
@@ -215,7 +236,10 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         )
         self.prototype_labels_ = labels.prototype_labels
         self.n_clusters_ = labels.n_clusters
-        self._describe_rows(space, state, outcome)
+        if is_all:
+            self._describe_rows(space, state, outcome)
+        else:
+            self._describe_all(given)
         warn_about_convergence(
             result, tol=self.tol, max_iter=self.max_iter, advice=self._cap_advice
         )
@@ -240,6 +264,16 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         self.labels_ = space.rows.map(lambda block: label_of[prototypes.labels(rule, block.X)])
         if space.rows.lazy and self.store_memberships:
             self.memberships_ = space.memberships(rule, state.prototypes)
+
+    def _describe_all(self, rows: Any) -> None:
+        """Set `labels_` and `memberships_` of all rows, after a fit that looked at some of them."""
+        prototypes, rule, reader = self._prototypes, self._rule, self._reader
+        label_of = np.append(self.prototype_labels_, np.int32(-1))
+        self.labels_ = map_rows(rows, lambda X: label_of[prototypes.labels(rule, reader.read(X))])
+        if self.store_memberships and (not isinstance(rows, Rows) or rows.lazy):
+            self.memberships_ = map_rows(
+                rows, lambda X: prototypes.memberships(rule, reader.read(X))
+            )
 
     def _for_prediction(self, state: State, opened: OpenSpace) -> dict[str, Any]:
         """The attributes that prediction needs, for a state of the iteration."""

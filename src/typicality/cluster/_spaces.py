@@ -23,7 +23,7 @@ from typicality.cluster._readers import (
     check_kernel_matrix,
 )
 from typicality.cluster._warnings import warn_about_unused_sigma
-from typicality.geometry import BlockSpace, Features, Geometry, InputSpace, KernelSpace
+from typicality.geometry import Features, Geometry, InputSpace, KernelSpace
 from typicality.geometry.checks import check_magnitudes, check_reach
 from typicality.geometry.device_space import DeviceSpace
 from typicality.geometry.rows import typical_range
@@ -181,8 +181,6 @@ def open_space(
         The range each feature is scaled to, in the input space; extreme values are left out of it.
     """
     check_kernel(kernel)
-    if isinstance(rows, Rows) and not (explicit and has_input_space(kernel)):
-        return _open_blocks(kernel, sigma, rows, novelty=novelty, sums=sums)
     if is_sparse(rows) and not takes_sparse(kernel):
         raise TypeError(
             f"X is a sparse matrix, and kernel={kernel!r} takes arrays only. Use one of "
@@ -254,32 +252,6 @@ def _width(
     # All rows equal: any width will do, and the spread of the data is reported as degenerate.
     distance = "cityblock" if metric == "cityblock" else "euclidean"
     return bandwidth(sigma, rows, weight, novelty=novelty, metric=distance) or 1.0
-
-
-def _open_blocks(
-    kernel: Any, sigma: float | str, rows: Rows, *, novelty: bool, sums: SumOptions
-) -> OpenSpace:
-    """The space of rows that are read block by block; rules for `sigma` look at a sample."""
-    named = isinstance(kernel, str) and kernel in BANDWIDTH_KERNELS
-    if not (named or isinstance(kernel, Stationary)):
-        raise ValueError(
-            f"kernel={kernel!r} needs all rows in memory. Use kernel='gaussian', 'laplacian' or "
-            "'cauchy', which also work block by block, or a sample of the rows."
-        )
-    if sums.rtol == 0:
-        raise ValueError(
-            "rtol=0 asks for exact sums over all pairs of rows, which must be in memory. Use "
-            "rtol=1e-9 for rows that are read block by block, or a sample of the rows."
-        )
-    features = rows.features
-    check_magnitudes(features, rows.dtype)
-    coordinates = Coordinates(features.mean.astype(rows.dtype))
-    check_reach(rows, coordinates.origin, features if rows.every_row else None)
-    few = rows.sample()
-    weight = few.weight * (rows.total_weight / few.weight.sum())
-    built = _kernel(kernel, sigma, few.rows, weight, novelty=novelty)
-    space = BlockSpace.of(built, rows, rtol=sums.rtol, n_columns=sums.n_columns)
-    return OpenSpace(space, coordinates, built, features)
 
 
 def _open_mixed(

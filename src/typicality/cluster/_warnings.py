@@ -22,7 +22,7 @@ from typicality.exceptions import (
     IndefiniteKernelWarning,
     warn,
 )
-from typicality.geometry import KERNEL_SPACES, Geometry
+from typicality.geometry import Geometry, KernelSpace
 from typicality.geometry.base import Tally
 from typicality.geometry.checks import differ
 from typicality.kernels import Linear, LocalGaussian, Stationary
@@ -174,7 +174,7 @@ def warn_about_kernel(
     space: Any, prototypes: Any, kernel: Any, *, narrow: bool = True, instead: str = _LINEAR
 ) -> bool:
     """A kernel that is no scalar product, too wide, or too narrow; whether it is too narrow."""
-    if not isinstance(space, KERNEL_SPACES):
+    if not isinstance(space, KernelSpace):
         return False
     if space.lost_share > _LOST_SHARE:
         warn(
@@ -461,7 +461,7 @@ def fuzzy_collapse_advice(m: float, space: Geometry[Any]) -> str:
     if largest >= m:
         return "Use fewer clusters, a smaller m, or other features."
     better = 1 + (largest - 1) / 2
-    if not isinstance(space, KERNEL_SPACES):
+    if not isinstance(space, KernelSpace):
         return (
             f"m={m:g} is too fuzzy for so many dimensions: if m is above {largest:.2f}, prototypes "
             f"near the mean of the data collapse onto it. Try m={better:.3g}."

@@ -62,6 +62,11 @@ class AdaptivePCM(AdaptiveClusterer):
         The initial prototypes, or an array of points. "max-min" first takes the row farthest from
         the mean; each next prototype is the row farthest from those already chosen. This does not
         depend on the order of the rows or on chance.
+    max_samples : int, "auto" or None, default="auto"
+        With a kernel: the largest number of rows that the model is learned from. If there are more
+        rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,
+        and all rows are judged. "auto" is 10,000; a Gaussian kernel of up to three features takes
+        all rows of an array, or 131,072 rows if they do not fit into memory. None is all rows.
     max_iter : int, default=1000
         The largest number of iterations. The iterations need not converge: they can repeat a cycle,
         and then stop here.
@@ -142,6 +147,7 @@ class AdaptivePCM(AdaptiveClusterer):
         sigma: float | str = "auto",
         box: float | None = 10.0,
         init: Any = "max-min",
+        max_samples: int | str | None = "auto",
         max_iter: int = 1000,
         tol: float = 1e-5,
         rtol: float = 1e-6,
@@ -153,6 +159,7 @@ class AdaptivePCM(AdaptiveClusterer):
         self.sigma = sigma
         self.box = box
         self.init = init
+        self.max_samples = max_samples
         self.max_iter = max_iter
         self.tol = tol
         self.rtol = rtol

@@ -368,9 +368,7 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
 
     # ---- steps of a fit --------------------------------------------------------------------------
 
-    def _learn(
-        self, rows: Any, weight: Floats | None, callbacks: FitCallbacks, fit: Any = None
-    ) -> None:
+    def _learn(self, rows: Any, weight: Floats | None, callbacks: FitCallbacks) -> None:
         check_cut_parameters(self)
         if isinstance(rows, Rows):
             learn_cut_of_sample(self, rows, callbacks)
@@ -383,7 +381,7 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
             points = rows**2
         # Equal rows are one node: then weights and copies are the same thing, to the last bit.
         nodes = DistinctRows.of(points, copies, at_most=len(points))
-        fit = fit or (self._fit_local if self._is_local else self._fit_one_width)
+        fit = self._fit_local if self._is_local else self._fit_one_width
         warn = fit(nodes, points, callbacks)
         regions = self._regions
         self.eta_ = regions.landscape.eta

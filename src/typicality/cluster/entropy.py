@@ -92,6 +92,11 @@ class EntropyCMeans(PrototypeClusterer):
     n_init : int, default=1
         The number of runs from different initial prototypes, with "k-means++", "k-means||",
         "random", "annealing" or a function. The run with the lowest objective is kept.
+    max_samples : int, "auto" or None, default="auto"
+        With a kernel: the largest number of rows that the model is learned from. If there are more
+        rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,
+        and all rows are judged. "auto" is 10,000; a Gaussian kernel of up to three features takes
+        all rows of an array, or 131,072 rows if they do not fit into memory. None is all rows.
     max_iter : int, default=1000
         The largest number of iterations of one run.
     tol : float, default=1e-5
@@ -179,6 +184,7 @@ class EntropyCMeans(PrototypeClusterer):
         sigma: float | str = "auto",
         init: Any = "k-means++",
         n_init: int = 1,
+        max_samples: int | str | None = "auto",
         max_iter: int = 1000,
         tol: float = 1e-5,
         rtol: float = 1e-6,
@@ -191,6 +197,7 @@ class EntropyCMeans(PrototypeClusterer):
         self.sigma = sigma
         self.init = init
         self.n_init = n_init
+        self.max_samples = max_samples
         self.max_iter = max_iter
         self.tol = tol
         self.rtol = rtol

@@ -18,7 +18,7 @@ from typicality.cluster._warnings import (
     largest_fuzzifier,
     warn_about_partition,
 )
-from typicality.geometry import KERNEL_SPACES, Geometry
+from typicality.geometry import Geometry, KernelSpace
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 
@@ -90,6 +90,11 @@ class FuzzyCMeans(PrototypeClusterer):
     n_init : int, default=1
         The number of runs from different initial prototypes, with "k-means++", "k-means||",
         "random" or a function. The run with the lowest objective is kept.
+    max_samples : int, "auto" or None, default="auto"
+        With a kernel: the largest number of rows that the model is learned from. If there are more
+        rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,
+        and all rows are judged. "auto" is 10,000; a Gaussian kernel of up to three features takes
+        all rows of an array, or 131,072 rows if they do not fit into memory. None is all rows.
     max_iter : int, default=1000
         The largest number of iterations of one run.
     tol : float, default=1e-5
@@ -181,6 +186,7 @@ class FuzzyCMeans(PrototypeClusterer):
         sigma: float | str = "auto",
         init: Any = "k-means++",
         n_init: int = 1,
+        max_samples: int | str | None = "auto",
         max_iter: int = 1000,
         tol: float = 1e-5,
         rtol: float = 1e-6,
@@ -193,6 +199,7 @@ class FuzzyCMeans(PrototypeClusterer):
         self.sigma = sigma
         self.init = init
         self.n_init = n_init
+        self.max_samples = max_samples
         self.max_iter = max_iter
         self.tol = tol
         self.rtol = rtol
@@ -228,7 +235,7 @@ def fuzzifier(m: float | str, space: Geometry[Any]) -> float:
     n, d = space.n_distinct_rows, space.dimension
     power = -0.0406 * math.log(n) - 0.1134
     automatic: float = 1 + (1418 / n + 22.05) * d**-2 + (12.33 / n + 0.243) * d**power
-    if isinstance(space, KERNEL_SPACES):
+    if isinstance(space, KernelSpace):
         largest = largest_fuzzifier(space)
         if largest > 1:  # it is 1 where all rows are one point
             automatic = min(automatic, 1 + (largest - 1) / 2)

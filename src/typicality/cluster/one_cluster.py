@@ -7,11 +7,10 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions
-from typicality._quantiles import weighted_quantile
+from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._density import (
@@ -21,21 +20,26 @@ from typicality.cluster._density import (
     solve_one_cluster,
     warn_about_density,
 )
-from typicality.cluster._density_by_blocks import learn_by_blocks
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, by_blocks, like_rows
-from typicality.cluster._p_values import TIED, WithPValues, check_number_to_split
+from typicality.cluster._estimator import (
+    KERNEL_CONSTRAINTS,
+    SAMPLE_CONSTRAINTS,
+    by_blocks,
+    like_rows,
+)
+from typicality.cluster._learned import calibrate, learned_rows, map_rows, read_at_once, split_rows
+from typicality.cluster._p_values import TIED, WithPValues
 from typicality.cluster._readers import Coordinates, Stretched
 from typicality.cluster._reasons import Reasons, reasons_for
 from typicality.cluster._spaces import OpenSpace, check_compressible
 from typicality.cluster._warnings import warn_about_coarse_promise, warn_about_lonely_row
-from typicality.geometry.calibration import Calibration, false_alarm_interval, split_copies
+from typicality.geometry.calibration import Calibration, false_alarm_interval
 from typicality.geometry.checks import check_rows
 from typicality.geometry.scores import CompressedScores, FastLeaveOneOut, LeaveOneOut, leave_one_out
 from typicality.geometry.typical_rows import TypicalRows, are_typical
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule
 from typicality.operators import KernelColumns
-from typicality.rows import Rows
+from typicality.rows import Rows, rows_in_memory
 
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
 
@@ -112,6 +116,11 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
         rows, and uses the scores of the other half. With "split", p-values are proven to be valid
         for all parameters. But it finds fewer outliers: only half of the rows are fitted, and
         p-values are at least 2 / (n + 2).
+    max_samples : int, "auto" or None, default="auto"
+        With a kernel: the largest number of rows that the model is learned from. If there are more
+        rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,
+        and all rows are judged. "auto" is 10,000; a Gaussian kernel of up to three features takes
+        all rows of an array, or 131,072 rows if they do not fit into memory. None is all rows.
     max_iter : int, default=1000
         The largest number of iterations.
     tol : float, default=1e-5
@@ -187,6 +196,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
     _why_dense = None
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
+        **SAMPLE_CONSTRAINTS,
         "eta_scale": [Interval(Real, 0, np.inf, closed="neither")],
         "weights": [StrOptions({"typicality", "uniform"})],
         "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
@@ -205,6 +215,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
         contamination: float | str = "auto",
         novelty: bool = False,
         calibration: str = "leave-one-out",
+        max_samples: int | str | None = "auto",
         max_iter: int = 1000,
         tol: float = 1e-5,
         rtol: float = 1e-6,
@@ -217,6 +228,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
         self.contamination = contamination
         self.novelty = novelty
         self.calibration = calibration
+        self.max_samples = max_samples
         self.max_iter = max_iter
         self.tol = tol
         self.rtol = rtol
@@ -323,8 +335,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
         if not self._knows_its_rows:
             raise ValueError(
                 "explain needs the training rows, and this model has none: it was compressed, or "
-                "fitted block by block, or its kernel does not use features. Use the model "
-                "before it was compressed, or fit a model on an array with a sample of the rows."
+                "its kernel does not use features. Use the model before it was compressed."
             )
         return reasons_for(self, rows, self._typical_rows())
 
@@ -382,46 +393,48 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
         return self._without("typicality_", "weights_", _left_out=density, _calibration=calibration)
 
     def _learn(self, rows: Any, weight: Floats | None, callbacks: FitCallbacks) -> None:
-        if isinstance(rows, Rows):
-            learn_by_blocks(self, rows, callbacks, self._rate)
-            return
-        held_out = None
+        given = rows
+        rows, weight = read_at_once(rows, weight)
+        held_out: Any = None
         if self.calibration == "split":
-            weight, held_out = self._split(rows, weight)
-        opened = open_density(self, rows, weight)
+            rows, weight, held_out = split_rows(rows, weight, self.random_state)
+        learned = learned_rows(self, rows, weight, explicit=False)
+        opened = open_density(self, learned.rows, learned.weight)
         space: Any = opened.space
-        begin_density(space, callbacks, lambda state: self._for_prediction(state, opened, held_out))
+        is_all = learned.is_all and given is rows
+        reference = held_out
+        if held_out is None and not learned.is_all:  # the threshold is that of all rows
+            reference = rows if isinstance(rows, Rows) else rows_in_memory(array_of(rows), weight)
+        begin_density(
+            space, callbacks, lambda state: self._for_prediction(state, opened, reference)
+        )
         result = solve_one_cluster(self, space, callbacks, weights=self.weights)
         state = result.state
         self._set(
-            **self._for_prediction(state, opened, held_out),
+            **self._for_prediction(state, opened, reference),
             **self._record(opened, result),
-            typicality_=space.memberships(state.rule, state.prototypes)[:, 0],
         )
+        if is_all:
+            self.typicality_ = space.memberships(state.rule, state.prototypes)[:, 0]
+        else:
+            mean, rule, read = self._left_out.mean, self._rule, self._reader.read
+            self.typicality_ = map_rows(given, lambda X: mean.memberships(rule, read(X))[:, 0])
+            del self.weights_
         warn_about_density(self, space, result)
-        warn_about_lonely_row(self.weights_, space.mean.weights[:, 0])
+        warn_about_lonely_row(state.prototypes.weights[:, 0], space.mean.weights[:, 0])
 
     @property
     def _rate(self) -> float:
         return _NOMINAL_RATE if self.contamination == "auto" else float(self.contamination)
 
-    def _split(self, rows: Floats, weight: Floats | None) -> tuple[Floats, Doubles]:
-        """The copies of rows for the fit, and those for thresholds and p-values."""
-        if weight is not None and (weight != np.floor(weight)).any():
-            raise ValueError(
-                "calibration='split' draws half of the copies of rows at random, so sample "
-                "weights must be whole numbers. Use calibration='leave-one-out'."
-            )
-        n_rows = len(rows) if weight is None else float(weight.sum(dtype=np.float64))
-        check_number_to_split(n_rows)
-        random = check_random_state(self.random_state)
-        fitted, held_out = split_copies(len(rows), weight, random)
-        return fitted.astype(rows.dtype), held_out
-
     def _for_prediction(
-        self, state: State, opened: OpenSpace, held_out: Doubles | None
+        self, state: State, opened: OpenSpace, reference: Rows | None
     ) -> dict[str, Any]:
-        """All that prediction needs."""
+        """All that prediction needs.
+
+        The rows of thresholds and p-values are those of the space, or `reference` where these are
+        others.
+        """
         space: Any = opened.space
         rule: Any = state.rule
         eta = float(rule.eta[0])
@@ -433,22 +446,24 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
             rtol=space.tolerance.tails,
         )
         rate = self._rate
-        if held_out is None:
-            copies = scores.known.copies
-            products = state.prototypes.products[:, 0]
-            offset, reference = scores.calibrate(space.X, eta, rate, products)
-        else:
+        calibration: Calibration | None = None  # made at the first use
+        if self.calibration == "split":
             scores = scores.plain()  # new rows are compared with rows that took no part
-            copies = held_out[held_out > 0]
-            reference, _ = scores.bounds(space.X[held_out > 0], eta)
-            offset = weighted_quantile(reference, rate, copies)
+        if reference is None:
+            copies: Floats = scores.known.copies
+            products = state.prototypes.products[:, 0]
+            offset, log_sums = scores.calibrate(space.X, eta, rate, products)
+            if log_sums is not None:
+                calibration = Calibration(log_sums, copies, True)
+        else:
+            judge = lambda X: scores.judge(opened.reader.read(X), eta)  # noqa: E731
+            offset, calibration = calibrate(reference, judge, rate)
+            copies = calibration.copies
         return {
             "_rule": rule,
             "_reader": opened.reader,
             "_left_out": scores,
-            "_calibration": (
-                None if reference is None else Calibration(reference, copies, held_out is None)
-            ),
+            "_calibration": calibration,
             "weights_": state.prototypes.weights[:, 0],
             "eta_": eta,
             # A row on the threshold is typical, however its score was rounded.

@@ -120,6 +120,11 @@ class PossibilisticCMeans(PrototypeClusterer):
         The number of runs of the preliminary fuzzy c-means, from different initial prototypes. The
         run with the lowest fuzzy objective is kept. (The possibilistic objective cannot be used for
         this choice, because it is lowest if all prototypes coincide.)
+    max_samples : int, "auto" or None, default="auto"
+        With a kernel: the largest number of rows that the model is learned from. If there are more
+        rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,
+        and all rows are judged. "auto" is 10,000; a Gaussian kernel of up to three features takes
+        all rows of an array, or 131,072 rows if they do not fit into memory. None is all rows.
     max_iter : int, default=1000
         The largest number of iterations of one run, for the preliminary fuzzy c-means and for the
         possibilistic iterations.
@@ -219,6 +224,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         eta_update: str = "never",
         init: Any = "k-means++",
         n_init: int = 1,
+        max_samples: int | str | None = "auto",
         max_iter: int = 1000,
         tol: float = 1e-5,
         rtol: float = 1e-6,
@@ -235,6 +241,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         self.eta_update = eta_update
         self.init = init
         self.n_init = n_init
+        self.max_samples = max_samples
         self.max_iter = max_iter
         self.tol = tol
         self.rtol = rtol

@@ -110,6 +110,11 @@ class SequentialPCM(AdaptiveClusterer):
         all rows instead.
     max_clusters : int, default=100
         The largest number of clusters.
+    max_samples : int, "auto" or None, default="auto"
+        With a kernel: the largest number of rows that the model is learned from. If there are more
+        rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,
+        and all rows are judged. "auto" is 10,000; a Gaussian kernel of up to three features takes
+        all rows of an array, or 131,072 rows if they do not fit into memory. None is all rows.
     max_iter : int, default=1000
         The largest number of iterations after each new cluster. The iterations need not converge:
         they can repeat a cycle, and then stop here.
@@ -206,6 +211,7 @@ class SequentialPCM(AdaptiveClusterer):
         assign: str = "core",
         init: Any = "max-min",
         max_clusters: int = 100,
+        max_samples: int | str | None = "auto",
         max_iter: int = 1000,
         tol: float = 1e-5,
         rtol: float = 1e-6,
@@ -219,6 +225,7 @@ class SequentialPCM(AdaptiveClusterer):
         self.assign = assign
         self.init = init
         self.max_clusters = max_clusters
+        self.max_samples = max_samples
         self.max_iter = max_iter
         self.tol = tol
         self.rtol = rtol

@@ -75,6 +75,11 @@ class SparseAdaptivePCM(AdaptiveClusterer):
         The initial prototypes, or an array of points. "max-min" first takes the row farthest from
         the mean; each next prototype is the row farthest from those already chosen. This does not
         depend on the order of the rows or on chance.
+    max_samples : int, "auto" or None, default="auto"
+        With a kernel: the largest number of rows that the model is learned from. If there are more
+        rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,
+        and all rows are judged. "auto" is 10,000; a Gaussian kernel of up to three features takes
+        all rows of an array, or 131,072 rows if they do not fit into memory. None is all rows.
     max_iter : int, default=1000
         The largest number of iterations. The iterations need not converge: they can repeat a cycle,
         and then stop here.
@@ -165,6 +170,7 @@ class SparseAdaptivePCM(AdaptiveClusterer):
         box: float | None = 10.0,
         assign: str = "core",
         init: Any = "max-min",
+        max_samples: int | str | None = "auto",
         max_iter: int = 1000,
         tol: float = 1e-5,
         rtol: float = 1e-6,
@@ -179,6 +185,7 @@ class SparseAdaptivePCM(AdaptiveClusterer):
         self.box = box
         self.assign = assign
         self.init = init
+        self.max_samples = max_samples
         self.max_iter = max_iter
         self.tol = tol
         self.rtol = rtol

@@ -5,18 +5,13 @@ prototypes from points or from weights. Prototypes answer for any rows, old or n
 """
 
 from typicality.geometry.base import Gaps, Geometry, LabelledSweep, Members, Prototypes, Sweep
-from typicality.geometry.block_space import BlockSpace
 from typicality.geometry.centroids import Centroids, Moments
 from typicality.geometry.input_space import InputSpace
 from typicality.geometry.kernel_prototypes import ExpandedPrototypes, KernelPrototypes
 from typicality.geometry.kernel_space import KernelCandidates, KernelSpace
 from typicality.rows import Features
 
-KERNEL_SPACES = KernelSpace, BlockSpace
-
 __all__ = [
-    "KERNEL_SPACES",
-    "BlockSpace",
     "Centroids",
     "ExpandedPrototypes",
     "Features",

@@ -112,12 +112,19 @@ class LeaveOneOut:
         self, rows: Floats, eta: float, rate: float, products: Floats
     ) -> tuple[float, Doubles | None]:
         """The score below which a share of the training rows is, and their `reference`."""
+        scores, reference, unit = self._judge(rows, eta)
+        return self.known.quantile(scores, rate), self.known.without_lone_row(reference, unit)
+
+    def judge(self, rows: Floats, eta: float) -> tuple[Doubles, Doubles]:
+        """Scores, and lower bounds of the logarithms of sums; training rows without a copy."""
+        return self._judge(rows, eta)[:2]
+
+    def _judge(self, rows: Floats, eta: float) -> tuple[Doubles, Doubles, Doubles]:
         if not self._columns.on_sphere:
             scores = self.scores(rows, eta)
-            return self.known.quantile(scores, rate), _below(scores)
+            return scores, _below(scores), np.ones(len(scores))
         scores, unit = self._gather(rows, self._log_similarity).T
-        reference = _below(scores + np.log1p(-unit))
-        return self.known.quantile(scores, rate), self.known.without_lone_row(reference, unit)
+        return scores, _below(scores + np.log1p(-unit)), unit
 
     def scores(self, rows: Floats, eta: float) -> Doubles:
         """Log s where rows lie on a sphere, else the logarithm of the typicality, -d / eta."""
@@ -244,8 +251,16 @@ class FastLeaveOneOut:
         similarity = self.mean.sums.at(rows)[:, 0]
         return self._scores(rows, similarity), self._bounds(rows, np.zeros(len(rows)), similarity)
 
-    def _scores(self, rows: Floats, similarity: Floats) -> Doubles:
+    def judge(self, rows: Floats, eta: float) -> tuple[Doubles, Doubles]:
+        """Scores, and lower bounds of the logarithms of sums; training rows without a copy."""
+        similarity = self.mean.sums.at(rows)[:, 0]
         unit = self.known.left_out_weight(*self._tails.coincidences(rows))
+        below, _ = self._bounds(rows, unit, similarity)
+        return self._scores(rows, similarity, unit), below
+
+    def _scores(self, rows: Floats, similarity: Floats, unit: Floats | None = None) -> Doubles:
+        if unit is None:
+            unit = self.known.left_out_weight(*self._tails.coincidences(rows))
         scores, low = self._quick_scores(rows, unit, similarity)
         if len(low):
             scores[low] = self._exact(rows[low], unit[low]) - np.log1p(-unit[low])
