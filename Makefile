@@ -7,10 +7,9 @@ RUNNABLE := $(VENV)/.runnable
 READY := $(VENV)/.ok
 
 PYTEST := SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -n auto --maxprocesses 4 --dist loadgroup
-MINUTES ?= 10
 BOUNDS := $(CURDIR)/.bounds
 
-.PHONY: demo test test-skipped check compiled lowest fuzz bounds bench papers docs clean
+.PHONY: demo test test-skipped check compiled lowest bounds bench papers docs clean
 
 demo: $(RUNNABLE)
 	$(VENV)/bin/typicality demo --output demo --force
@@ -44,12 +43,7 @@ lowest:
 		tests/cluster/test_estimators.py tests/membership tests/operators/test_contract.py tests/persistence tests/tables \
 		tests/cli/test_categories.py tests/cli/test_cluster.py tests/cli/test_compare.py tests/cli/test_outliers.py
 
-# Random input for whatever reads files of others, for MINUTES in all; then compiled code with checks
-# of every index.
-fuzz: $(READY)
-	PYTHONPATH=tests OMP_NUM_THREADS=1 $(RUN) -m fuzz --minutes $(MINUTES)
-	$(MAKE) bounds
-
+# Compiled code with checks of every index.
 # In a cache of its own, for numba does not look at this variable when it looks for compiled code.
 # One contract is left out: it is about the last digits, which differ without vector instructions.
 bounds: $(READY)

@@ -5,9 +5,7 @@ from importlib import import_module
 
 _MODULES = {
     "tables": ("csv", "csv.gz", "ndjson", "parquet", "arrow", "npy", "xlsx"),
-    "models": ("model",),
     "runs": ("run.json",),
-    "pages": ("page",),
 }
 NAMES = [name for names in _MODULES.values() for name in names]
 
