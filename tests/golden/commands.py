@@ -132,7 +132,7 @@ def invoke(*words: Any) -> dict[str, Any]:
     from typicality.cli import main
 
     done = CliRunner(env={"COLUMNS": "100"}).invoke(main, [str(word) for word in words])
-    printed = re.sub(r"\d+(\.\d+)? s in all", "T s in all", done.stdout)
+    printed = re.sub(r"\d+(\.\d+)?\s+s\s+in\s+all", "T s in all", done.stdout)
     return {"exit": done.exit_code, "stdout": printed, "stderr": done.stderr}
 
 
