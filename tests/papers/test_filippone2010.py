@@ -1,12 +1,17 @@
 """The claims of filippone2010 that hold, from a fast run; those that do not are in RESULTS.md."""
 
 import matplotlib as mpl
+import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy.stats import spearmanr
+from sklearn.neighbors import KernelDensity
 
 from filippone2010 import figure_5
+from filippone2010.accuracy import Task, accuracy
 from filippone2010.detectors import KDE, PCM, SVM, kde, pcm
 from filippone2010.page import measure, write
+from reference.stability import accuracy_of_a_draw, seeds_of
 from regenerating import Setting, Verdict
 from typicality.datasets import make_gaussian_and_outliers
 
@@ -81,6 +86,24 @@ def test_scores_of_the_paper_are_functions_of_the_typicality():
     X, _ = make_gaussian_and_outliers(100, 8, 4, random_state=0)
     for model in (pcm(2.0).fit(X), kde(2.0).fit(X)):
         assert spearmanr(model.score_samples(X), model.typicality_).statistic > 1 - 1e-12
+
+
+def density(rows):
+    """A KernelDensity, as scores of its own rows and a function."""
+    model = KernelDensity(bandwidth=1.5).fit(rows)
+    return model.score_samples(rows), model.score_samples
+
+
+def test_accuracy_is_that_of_the_protocol(setting):
+    X, y = make_gaussian_and_outliers(50, 8, 6, random_state=2)
+    task = Task(X, y == -1, (8, 30), KernelDensity(bandwidth=1.5), rate=0.15)
+    scores = accuracy(task, 5, setting).scores
+    expected = [
+        [accuracy_of_a_draw(density, X, y == -1, seed, size, 0.15) for size in task.sizes]
+        for seed in seeds_of(3, 5)
+    ]
+    assert_array_equal(scores, expected)
+    assert len(np.unique(scores)) > 5
 
 
 def test_accuracy_on_iris_comes_out(found):

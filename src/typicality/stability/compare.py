@@ -193,6 +193,7 @@ class Comparison:
                 "agreement": agreement[r.is_detector].get(r.name),
                 "seconds": r.seconds,
                 "failure": r.failure,
+                "warnings": list(r.warnings),
             }
             for r in self.results
         ]
@@ -210,10 +211,7 @@ class Comparison:
             "n_compared": len(self.rows),
             "n_features": self.n_features,
             "n_clusters": self.n_clusters,
-            "methods": [
-                {**entry, "warnings": list(result.warnings)}
-                for entry, result in zip(self.table(), self.results, strict=True)
-            ],
+            "methods": self.table(),
             "label_agreement": self.label_agreement,
             "flag_agreement": self.flag_agreement,
             "findings": list(self.findings),

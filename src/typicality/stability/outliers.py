@@ -1,6 +1,6 @@
 """Stability of outlier detection: do two halves of the rows agree on who is an outlier."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
@@ -263,11 +263,11 @@ def check_detector(detector: Any, score: Any) -> None:
 
 def _check_rates(rates: Any) -> tuple[float, ...]:
     """One share of rows to reject, or several."""
-    given = resample.one_or_several(rates)
+    given = tuple(rates) if isinstance(rates, Iterable) and not isinstance(rates, str) else (rates,)
     for rate in given:
         if not is_share(rate):
             raise ValueError(
-                f"rates: every fraction of rows to reject must be above 0 and at most 0.5; got "
+                "rates: every fraction of rows to reject must be above 0 and at most 0.5; got "
                 f"{rate!r}."
             )
     if not given:

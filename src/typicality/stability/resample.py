@@ -1,7 +1,7 @@
 """Repeated fits on random parts of the rows, in parallel, each with a seed of its own."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any, TypeVar
@@ -101,12 +101,6 @@ def halves(estimator: Any, X: Any, rng: np.random.RandomState) -> tuple[Any, Any
 
 
 # ---- checks --------------------------------------------------------------------------------------
-
-
-def one_or_several(values: Any) -> tuple[Any, ...]:
-    """A tuple of values, also for a single value."""
-    is_one = isinstance(values, str) or not isinstance(values, Iterable)
-    return (values,) if is_one else tuple(values)
 
 
 def check_estimator(estimator: Any, name: str) -> None:
