@@ -1,10 +1,12 @@
 """Files and folders that appear whole or not at all."""
 
+import atexit
 import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -80,12 +82,15 @@ def atomic_folder(
             f"{path} is not replaced, because typicality has not written it; choose another name."
         )
     temporary = _hidden_sibling(path)
+    remove = partial(shutil.rmtree, temporary, ignore_errors=True)
+    atexit.register(remove)  # a signal may come before the caller's block has begun
     try:
         temporary.mkdir()
         yield temporary
         _rename_folder(temporary, path, overwrite=overwrite)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        remove()
+        atexit.unregister(remove)
 
 
 def _with_room(path: str | os.PathLike[str], *, overwrite: bool) -> Path:

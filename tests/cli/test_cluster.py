@@ -442,10 +442,3 @@ def test_files_of_a_pattern_are_clustered_and_reported_on_as_one(run, tmp_path, 
     assert done.exit_code == 0, done.stderr
     assert "part-*.parquet: 40 rows" in done.stdout
     assert run("report", "part-clusters", "--force").exit_code == 0
-
-
-def test_help_lists_each_method_on_a_line(run):
-    lines = run("cluster", "--help").stdout.splitlines()
-    assert "  alpha-cut        dense regions of any shape, separated by sparser regions" in lines
-    assert "  fcm      overlapping clusters; the memberships of a row sum to one" in lines
-    assert not any("\\b" in line or "\b" in line for line in lines)

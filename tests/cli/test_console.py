@@ -13,7 +13,6 @@ from typicality.cli.console import (
     Terminal,
     numbers,
     percentages,
-    place,
     rich_table,
     shown,
     shown_apart,
@@ -119,10 +118,6 @@ def test_paths_are_never_broken(capsys):
 )
 def test_texts_of_a_file_are_made_harmless(text, printed):
     assert shown(text) == printed
-
-
-def test_place_is_a_line_or_a_row():
-    assert (place(4, 6), place(4, None)) == ("line 6", "row 4")
 
 
 def test_numbers_have_the_digits_that_tell_them_apart():

@@ -126,12 +126,8 @@ def test_summary_lists_columns_of_digits_and_questions_years_and_numbers(run, sh
     assert "Left out: price, numbers with signs (first '$" in printed
     assert printed.index("discount, numbers") < printed.index("t1, text")
     assert "and 4 more" in printed
-    assert (
-        "Used, but perhaps not a measurement: year, years from 2000 to 2019; Sample Number, "
-        "whole numbers that count up from 1; phone number, whole numbers in a column called "
-        "number or code. Leave out with --ignore year --ignore 'Sample Number' --ignore 'phone "
-        "number'."
-    ) in printed
+    remedy = "Leave out with --ignore year --ignore 'Sample Number' --ignore 'phone number'."
+    assert remedy in printed
     chosen = run("cluster", shop, "-c", "year,x", "-m", "fcm", "-k", 2, "--output", "two")
     assert "perhaps not a measurement" not in chosen.stdout
 

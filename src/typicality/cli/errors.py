@@ -78,15 +78,7 @@ def failure(sentence: str, code: int) -> click.ClickException:
 
 
 def _open_closed_streams() -> None:
-    """Let nothing be written to a stream that is closed, as in services and with ``>&-``."""
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:  # the next file would get its number, and what libraries print
-            null = os.open(os.devnull, os.O_RDWR)
-            if null != number:
-                os.dup2(null, number)
-                os.close(null)
+    """Let what is printed go nowhere where streams are closed, as in services and with ``>&-``."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115

@@ -41,10 +41,6 @@ _BEGINNINGS = {
     ARROW: ("an arrow file", "Name it .arrow, or set format='arrow'."),
     NUMPY: ("a NumPy array", "Name it .npy, or set format='npy'."),
     ZIP: ("a zip file, e.g. an Excel workbook", "Name it .xlsx, or set format='xlsx'."),
-    b"\xd0\xcf\x11\xe0": ("an old Excel workbook", "Name it .xls, or set format='xlsx'."),
-    b"%PDF": ("a PDF document", "Save the table as csv."),
-    b"\x89PNG": ("a PNG picture", "Choose a file of rows."),
-    b"\xff\xd8\xff": ("a JPEG picture", "Choose a file of rows."),
 }
 
 
