@@ -131,10 +131,10 @@ def compare_c_means(problem: Arrays, peers: Arrays) -> list[Compared]:
         differences["indices"] = _largest(indices_of(model, problem[rows])[: len(theirs)], theirs)
         found.append(Compared(f"{case}, {rows}", f"FuzzyCMeans(m={m:g})", differences))
     possibilistic = PossibilisticCMeans(
-        3, objective="1993", m=2, gamma=1, init=problem["iris_start"], **_TIGHT
+        3, objective="1993", m=2, eta_scale=1, init=problem["iris_start"], **_TIGHT
     ).fit(problem["iris"])
     differences = _differences(possibilistic, problem["iris_new"], peers, "fuzzy-c-means PCM, m=2")
-    ours = "PossibilisticCMeans(objective='1993', m=2, gamma=1)"
+    ours = "PossibilisticCMeans(objective='1993', m=2, eta_scale=1)"
     return [*found, Compared("fuzzy-c-means PCM, m=2, iris", ours, differences)]
 
 
