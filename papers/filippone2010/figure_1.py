@@ -86,7 +86,9 @@ def _n_right(draws: list[Draw]) -> int:
 def fit_draw(seed: int, *, sigma: float = SIGMA) -> Draw:
     """Fit a draw with the paper's settings."""
     X, y = make_discs_banana_ring(random_state=seed)
-    model = AlphaCutClustering(sigma=sigma, rejection_rate=_REJECTION_RATE, **PAPER)
+    model = AlphaCutClustering(sigma=sigma, alpha=0.0, **PAPER)
+    level = np.quantile(model.fit(X).typicality_, _REJECTION_RATE, method="weibull")
+    model.set_params(alpha=level)
     return Draw(X, y, model.fit(X))
 
 
