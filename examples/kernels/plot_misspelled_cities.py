@@ -46,13 +46,13 @@ print(", ".join(words[:8]))
 # Cluster by distances
 # --------------------
 # The distance of two words is 1 minus the fraction of letters that match in
-# order. ``metric="precomputed"`` takes a matrix of such distances.
+# order. ``kernel="dissimilarities"`` takes a matrix of such distances.
 
 D = np.array(
     [[1 - SequenceMatcher(None, a, b).ratio() for b in words] for a in words]
 )
 D = np.minimum(D, D.T)  # the ratio can depend on the order of the two words
-model = AlphaCutClustering(metric="precomputed").fit(D)
+model = AlphaCutClustering(kernel="dissimilarities").fit(D)
 names = words[model.medoid_indices_]
 for label, name in enumerate(names):
     spellings = np.unique(words[model.labels_ == label])

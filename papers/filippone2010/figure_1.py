@@ -87,7 +87,9 @@ def _n_right(draws: list[Draw]) -> int:
 def fit_draw(seed: int, *, sigma: float = SIGMA) -> Draw:
     """Fit a draw with the paper's settings."""
     X, y = make_discs_banana_ring(random_state=seed)
-    model = PaperAlphaCut(sigma=sigma, rejection_rate=_REJECTION_RATE, tol=TOL)
+    model = PaperAlphaCut(sigma=sigma, alpha=0.0, tol=TOL)
+    level = np.quantile(model.fit(X).typicality_, _REJECTION_RATE, method="weibull")
+    model.set_params(alpha=level)
     return Draw(X, y, model.fit(X))
 
 

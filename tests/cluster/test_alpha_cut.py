@@ -620,7 +620,7 @@ def test_alpha_cut_labels_places_near_a_single_row():
 
 def test_alpha_cut_warns_of_fragments(rng):
     with pytest.warns(FragmentedClustersWarning, match="single rows"):
-        AlphaCutClustering(alpha=0.0, sigma=0.02).fit(rng.uniform(size=(200, 2)))
+        AlphaCutClustering(alpha=0.3659, sigma=0.02).fit(rng.uniform(size=(200, 2)))
 
 
 def test_alpha_cut_warns_of_typicalities_without_a_valley(rng):
