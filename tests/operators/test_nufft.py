@@ -3,7 +3,6 @@
 import copy
 import math
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -12,8 +11,7 @@ from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
 from typicality.kernels import Cauchy, Gaussian
-from typicality.operators import BlockedSums, KernelColumns
-from typicality.operators.base import LazyExpansion
+from typicality.operators import KernelColumns
 from typicality.operators.fourier_grid import FourierGrid
 from typicality.operators.fourier_pieces import Pieces
 from typicality.operators.nufft import Nufft, refusal
@@ -108,7 +106,7 @@ def test_an_expansion_travels_without_the_rows(rng):
     X, W = rng.normal(size=(20_000, 2)), rng.random((20_000, 1))
     expansion = Nufft(KernelColumns(Gaussian(1.0), X), rtol=1e-6).expansion(W)
     sent = pickle.dumps(expansion)
-    assert len(sent) < 1.5 * expansion.n_bytes + 2000 < X.nbytes
+    assert len(sent) < 1.5 * expansion.modes.nbytes + 2000 < X.nbytes
     assert_array_equal(pickle.loads(sent).at(X[:9]), expansion.at(X[:9]))
     assert_array_equal(copy.deepcopy(expansion).at(X[:9]), expansion.at(X[:9]))
     assert expansion.rtol == 1e-6
@@ -171,43 +169,6 @@ def test_extreme_widths_are_refused_or_right():
     assert refusal(Gaussian(1e150), X, 1e-6) is None
     sums = Nufft(KernelColumns(Gaussian(1e150), X), rtol=1e-6) @ np.ones((3, 1))
     assert_allclose(sums, 3.0, rtol=1e-6)
-
-
-def test_sums_at_points_are_prepared_once_by_threads_that_ask_at_once(rng):
-    calls = []
-
-    def make():
-        calls.append(1)
-        return Nufft(KernelColumns(Gaussian(1.0), X), rtol=1e-6).expansion(np.ones((500, 1)))
-
-    X = rng.normal(size=(500, 2))
-    sums = LazyExpansion(make)
-    with ThreadPoolExecutor(4) as pool:
-        values = list(pool.map(sums.at, [X] * 8))
-    assert len(calls) == 1
-    assert all((value == values[0]).all() for value in values)
-
-
-def test_a_failure_to_prepare_sums_can_be_tried_again(rng):
-    answers = iter(
-        [MemoryError("no"), BlockedSums(KernelColumns(Gaussian(1.0), np.ones((1, 1))), 1.0)]
-    )
-
-    def make():
-        return _raised(next(answers))
-
-    sums = LazyExpansion(make)
-    with pytest.raises(MemoryError):
-        _ = sums.rtol
-    assert sums.rtol == 0.0
-
-
-def _raised(answer):
-    match answer:
-        case Exception():
-            raise answer
-        case _:
-            return answer
 
 
 @pytest.mark.parametrize(("extent", "promise"), [(10.0, 1e-11), (100.0, 1e-7)])

@@ -42,7 +42,6 @@ from typicality.kernels import (
     Mixed,
     Polynomial,
 )
-from typicality.operators.base import LazyExpansion
 from typicality.preprocessing import ColumnScaler, MixedColumns, SphereEmbedding
 from ways import WAYS, summed_by
 
@@ -266,8 +265,6 @@ def fitted(name):
 
 
 def parts_of(value):
-    if isinstance(value, LazyExpansion):
-        return [value.prepared()]
     if isinstance(value, dict):
         return list(value.values())
     if isinstance(value, list | tuple):
@@ -286,4 +283,4 @@ def classes_in(model):
         seen[id(value)] = value
         found.add(type(value))
         waiting.extend([] if known else parts_of(value))
-    return {kind for kind in found if kind.__module__.startswith("typicality.")} - {LazyExpansion}
+    return {kind for kind in found if kind.__module__.startswith("typicality.")}

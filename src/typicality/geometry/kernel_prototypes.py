@@ -200,13 +200,17 @@ class KernelPrototypes(ByExpansion):
 
     def for_prediction(self, *, rtol: float | None = None) -> ExpandedPrototypes:
         """The same without what only the training rows need; with a finer promise, if asked for."""
-        sums = self.operator.expansion(self.weights, rtol=rtol)
-        source = self.operator.columns, self.weights
-        return ExpandedPrototypes(sums, self.energy.copy(), self.dtype, source)
+        if rtol is None:
+            return self._expanded
+        return self._with_sums(self.operator.expansion(self.weights, rtol=rtol))
 
     @cached_property
     def _expanded(self) -> ExpandedPrototypes:
-        return self.for_prediction()
+        return self._with_sums(self.operator.expansion(self.weights))
+
+    def _with_sums(self, sums: Expansion) -> ExpandedPrototypes:
+        source = self.operator.columns, self.weights
+        return ExpandedPrototypes(sums, self.energy.copy(), self.dtype, source)
 
 
 def sqdist_from_products(products: Floats, energy: Floats) -> Doubles:

@@ -1,8 +1,6 @@
 """The interface of an operator, documented once: its products, its sums at points."""
 
-from collections.abc import Callable
-from threading import Lock
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn import get_config
@@ -34,65 +32,6 @@ class Expansion(Protocol):
 
     def complement_at(self, points: Floats) -> Floats:
         """`E(points, training) @ W`, shape (len(points), c)."""
-
-    @property
-    def n_bytes(self) -> int:
-        """The memory it takes."""
-
-
-class LazyExpansion:
-    """An expansion that is made at the first use, or when the model is pickled.
-
-    A fit that never leaves its training rows never pays for it. Several threads may use it at once.
-
-    Parameters
-    ----------
-    make : callable
-        Returns the expansion; forgotten once it has.
-    """
-
-    def __init__(self, make: Callable[[], Expansion]) -> None:
-        self._make: Callable[[], Expansion] | None = make
-        self._made: Expansion | None = None
-        self._lock = Lock()
-
-    def prepared(self) -> Expansion:
-        """The expansion itself; what a file keeps of it."""
-        with self._lock:
-            if self._make is not None:
-                self._made = self._make()
-                self._make = None
-        return cast(Expansion, self._made)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _same, (self.prepared(),)
-
-    def __getstate__(self) -> dict[str, Any]:  # skops restores objects by their state only
-        return {"_make": None, "_made": self.prepared()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__ = state | {"_lock": Lock()}
-
-    @property
-    def rtol(self) -> float:
-        return self.prepared().rtol
-
-    @property
-    def n_bytes(self) -> int:
-        return self.prepared().n_bytes
-
-    def error(self, sums: Floats) -> Floats | float:
-        return self.prepared().error(sums)
-
-    def at(self, points: Floats) -> Floats:
-        return self.prepared().at(points)
-
-    def complement_at(self, points: Floats) -> Floats:
-        return self.prepared().complement_at(points)
-
-
-def _same(sums: Expansion) -> Expansion:
-    return sums
 
 
 class Operator(Protocol):

@@ -115,7 +115,3 @@ class BlockedSums:
 
     def complement_at(self, points: Floats) -> Floats:
         return Blocked(self.columns, points).complement(self.weights)
-
-    @property
-    def n_bytes(self) -> int:
-        return self.columns.n_bytes + self.weights.nbytes

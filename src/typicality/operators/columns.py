@@ -64,10 +64,6 @@ class Columns(Protocol):
         logarithm.
         """
 
-    @property
-    def n_bytes(self) -> int:
-        """The memory it takes."""
-
     def sqnorm(self, rows: Floats) -> Floats:
         """The kernel of each row with itself, shape (len(rows),)."""
 
@@ -111,13 +107,6 @@ class KernelColumns:
     @property
     def n_training(self) -> int:
         return len(self.given)
-
-    @property
-    def n_bytes(self) -> int:
-        if is_sparse(self.given):
-            parts = (self.given.data, self.given.indices, self.given.indptr)
-            return sum(part.nbytes for part in parts)
-        return int(self.given.nbytes)
 
     @property
     def positive_semidefinite(self) -> bool:
@@ -264,10 +253,6 @@ class PrecomputedKernel:
     def n_training(self) -> int:
         return len(self.diagonal)
 
-    @property
-    def n_bytes(self) -> int:
-        return self.diagonal.nbytes
-
     @classmethod
     def of(cls, matrix: Floats) -> tuple[Self, Floats]:
         """The columns of a square matrix of kernel values, and its rows with their diagonal."""
@@ -323,10 +308,6 @@ class PrecomputedSqdist:
     @property
     def n_training(self) -> int:
         return len(self.means)
-
-    @property
-    def n_bytes(self) -> int:
-        return self.means.nbytes
 
     @classmethod
     def of(

@@ -10,7 +10,7 @@ import numpy as np
 from typicality._threads import over_blocks
 from typicality._typing import Doubles, Floats
 from typicality.kernels import Gaussian
-from typicality.operators.base import LazyExpansion, Operator, memory_limit
+from typicality.operators.base import Operator, memory_limit
 from typicality.operators.columns import KernelColumns
 from typicality.operators.fourier_grid import LARGEST_RTOL, FourierGrid, no_grid_because
 from typicality.operators.fourier_pieces import (
@@ -93,25 +93,20 @@ class Nufft(Operator):
         over_blocks(subtract, len(sums), _BLOCK_ROWS)
         return sums
 
-    def expansion(self, weights: Floats, *, rtol: float | None = None) -> LazyExpansion:
-        """The same sums at any points, from a grid with room around the rows; at the first use.
+    def expansion(self, weights: Floats, *, rtol: float | None = None) -> "FourierExpansion":
+        """The same sums at any points, from a grid with room around the rows.
 
         If a finer promise is asked for, the series keeps an even finer one where it has no more
         terms than there are rows.
         """
         kernel, rows = self.columns.kernel_function, self.columns.training
         promise = self.rtol if rtol is None else self._finer(rtol)
-        order = self._order  # not the operator itself, which keeps plans
-
-        def expanded() -> FourierExpansion:
-            grid = _roomy_grid(kernel, rows, promise)
-            transforms = Transforms(grid, Pieces.of(grid, len(rows)), rows, order, keep=False)
-            scale = _column_sums(weights)
-            batches = [modes for _, modes in transforms.modes(weights, scale)]
-            modes = batches[0] if len(batches) == 1 else np.concatenate(batches)
-            return FourierExpansion(grid, modes, scale, weights.sum(axis=0))
-
-        return LazyExpansion(expanded)
+        grid = _roomy_grid(kernel, rows, promise)
+        transforms = Transforms(grid, Pieces.of(grid, len(rows)), rows, self._order, keep=False)
+        scale = _column_sums(weights)
+        batches = [modes for _, modes in transforms.modes(weights, scale)]
+        modes = batches[0] if len(batches) == 1 else np.concatenate(batches)
+        return FourierExpansion(grid, modes, scale, weights.sum(axis=0))
 
     def _finer(self, rtol: float) -> float:
         """The promise for small sums: as fine as costs little, or `rtol`, or that of products."""
@@ -159,10 +154,6 @@ class FourierExpansion:
 
     def error(self, sums: Floats) -> float:
         return self.rtol
-
-    @property
-    def n_bytes(self) -> int:
-        return self.modes.nbytes
 
     def at(self, points: Floats) -> Floats:
         sums = np.zeros((len(points), len(self.scale)))

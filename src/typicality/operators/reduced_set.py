@@ -41,7 +41,7 @@ def compressed(columns: KernelColumns, weights: Floats, *, rtol: float) -> Expan
     """
     if nufft.refusal(columns.kernel_function, columns.training, rtol) is None:
         small = nufft.Nufft(columns, rtol=rtol).expansion(weights)
-        if small.n_bytes < columns.training.nbytes:
+        if small.modes.nbytes < columns.training.nbytes:
             return small
     return reduced_set(columns, weights, rtol=rtol)
 
@@ -80,10 +80,6 @@ class ReducedSet:
 
     def complement_at(self, points: Floats) -> Floats:
         return self.total - self.at(points)
-
-    @property
-    def n_bytes(self) -> int:
-        return int(self.rows.nbytes + self.weights.nbytes + self.total.nbytes)
 
 
 class _Sums(NamedTuple):

@@ -213,11 +213,6 @@ class TileExpansion:
         relative = _SINGLE_RELATIVE if self.single else _DOUBLE_RELATIVE
         return self.skip_rtol + (_SINGLE_LOST if self.single else _DOUBLE_LOST) + relative * sums
 
-    @property
-    def n_bytes(self) -> int:
-        """The memory it takes."""
-        return sum(np.asarray(array).nbytes for array in (*self._blocks, *self._placed))
-
     def at(self, points: Floats) -> Doubles:
         """`K(points, X) @ W`."""
         return self._sums(points, complement=False)

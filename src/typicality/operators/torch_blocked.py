@@ -106,10 +106,6 @@ class DeviceSums:
         made_anew = ("_rows", "_weights", "on_host")
         return {name: value for name, value in vars(self).items() if name not in made_anew}
 
-    @property
-    def n_bytes(self) -> int:
-        return self.columns.n_bytes + self.weights.nbytes
-
     @cached_property
     def on_host(self) -> TileExpansion:
         """The same sums by compiled code on the CPU, in double precision: what a file keeps."""

@@ -38,7 +38,6 @@ _TRUSTED_TOO = (
     "typicality._sparse.SparseArray",
     "typicality.levelsets.tree.Branches",
     "typicality.levelsets.tree.Valley",
-    "typicality.operators.base.LazyExpansion",
 )
 _FORMAT = "typicality model"
 _VERSION = 4

@@ -18,7 +18,6 @@ from typicality._sparse import SparseArray
 from typicality._tensors import array_of
 from typicality._words import enumerated
 from typicality.exceptions import ModelFileError
-from typicality.operators.base import LazyExpansion
 from typicality.operators.columns import DeviceColumns
 from typicality.operators.fused import FusedSums
 from typicality.operators.torch_blocked import TorchSums
@@ -87,8 +86,6 @@ class Writer:
 
     def add(self, value: Any, where: str) -> int:
         """The number of an object of a known class among `objects`."""
-        if isinstance(value, LazyExpansion):
-            value = value.prepared()
         if isinstance(value, FusedSums | TorchSums | DeviceColumns):
             value = value.on_host
         if id(value) not in self._numbers:
