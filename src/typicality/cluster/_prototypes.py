@@ -241,7 +241,7 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         """Set `labels_` and `memberships_`; where rows are not in memory, in their own kind."""
         if outcome.labels is not None:
             self.labels_ = self._labels_of(outcome.labels)
-            if self.store_memberships:
+            if outcome.memberships is not None:
                 self.memberships_ = outcome.memberships
             return
         label_of = np.append(self.prototype_labels_, np.int32(-1))
