@@ -21,9 +21,7 @@ from typicality.datasets import make_dense_regions
 from typicality.plot import MembershipContourDisplay, MembershipHistogramDisplay
 
 X, y = make_dense_regions(random_state=1)
-model = AlphaCutClustering(
-    sigma=0.5, alpha="valley", criterion="memberships", tol=0.01
-).fit(X)
+model = AlphaCutClustering(sigma=0.5, alpha="valley").fit(X)
 low, high = model.typicality_.min(), model.typicality_.max()
 print(f"typicalities from {low:.2f} to {high:.2f}")
 print(f"{model.n_clusters_} clusters above alpha = {model.alpha_:.4f}")
