@@ -61,7 +61,7 @@ def atomic_folder(
     path : path
         The name the folder gets.
     overwrite : bool, default=False
-        Whether a folder that is there may be replaced, with all it holds.
+        Whether a folder that is there may be replaced, with all it holds, if it is ours.
     is_ours : callable
         Whether a folder that is there is one of ours. Others are replaced only if they are empty.
 

@@ -338,6 +338,16 @@ def test_force_keeps_files_of_the_user_that_have_our_names(run, groups, tmp_path
     assert "precious" in (tmp_path / file).read_text(**TEXT)
 
 
+def test_force_keeps_files_of_the_user_among_ours(run, groups, tmp_path):
+    words = ("cluster", groups, "-m", "fcm", "-k", 2, "--no-report", "-o", tmp_path / "out")
+    assert run(*words).exit_code == 0
+    assert run(*words, "--force").exit_code == 0
+    (tmp_path / "out" / "notes.txt").write_text("mine", **TEXT)
+    done = run(*words, "--force")
+    assert (done.exit_code, "'notes.txt'" in done.stderr) == (4, True)
+    assert (tmp_path / "out" / "notes.txt").read_text(**TEXT) == "mine"
+
+
 def test_interrupt_after_the_folder_is_written_says_so(run, groups, tmp_path, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt

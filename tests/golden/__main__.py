@@ -95,7 +95,7 @@ def differs_run(before: Any, now: Any, place: str = "") -> list[str]:
 
 def close(before: Any, now: Any) -> bool:
     try:
-        return bool(np.isclose(float(before), float(now), rtol=1e-6, atol=1e-9))
+        return bool(np.isclose(float(before), float(now), rtol=1e-6, atol=1e-9, equal_nan=True))
     except (TypeError, ValueError):
         return False
 

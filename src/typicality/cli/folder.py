@@ -64,6 +64,10 @@ _RUN: dict[str, Any] = {
         "passes?": {"n_reads": int, "block_rows": int, "n_shown": int, "results": str},
     },
 }
+# All that commands write to a folder of results: nothing else is replaced by --force.
+_WRITTEN = {MODEL, RECORD, REPORT, "comparison.json", "comparison.csv"} | {
+    f"{name}.{kind}" for name in ("labels", "clusters", "outliers") for kind in ("csv", "parquet")
+}
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "finufft")
 
 
@@ -81,7 +85,8 @@ def new_folder(path: str | Path | None, *, force: bool, record: str) -> Iterator
     """A folder that takes its name when all files are written; it is removed if anything fails.
 
     None where `path` is None. Where something is there already, that is told before any work; it is
-    replaced only if the file `record` in it says that typicality wrote it.
+    replaced only if the file `record` in it says that typicality wrote it, and it holds no files of
+    the user.
     """
     if path is None:
         yield None
@@ -93,7 +98,13 @@ def new_folder(path: str | Path | None, *, force: bool, record: str) -> Iterator
 
 
 def _is_ours(folder: Path, *, record: str) -> bool:
-    """Whether a record in a folder says that typicality wrote it."""
+    """Whether a record in a folder says that typicality wrote it, and nothing else is in it."""
+    others = {path.name for path in folder.iterdir()} - _WRITTEN
+    if others:
+        raise FileExistsError(
+            f"{shown_path(folder)} is not replaced, because it holds {min(others)!r}, which "
+            "typicality has not written; move it away, or choose another name."
+        )
     with suppress(ModelFileError):
         return str(_read_json(folder / record).get("made_by")).startswith("typicality ")
     return False
