@@ -29,7 +29,7 @@ from typicality.operators import (
     Tiles,
     compressed,
 )
-from typicality.operators.reduced_set import reduced_set
+from typicality.operators.landmarks import reduced_set
 from typicality.operators.tails import ExactTails
 
 # ---- data ----------------------------------------------------------------------------------------

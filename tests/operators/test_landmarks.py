@@ -1,57 +1,103 @@
-"""Landmarks: the promise is computed, and kept for every row."""
+"""A few rows that stand for all: the promise is proven at any point, and kept."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from instances import DISTANCE_KINDS
-from reference.nystroem import low_rank, pivots
-from typicality.kernels import Gaussian, Laplacian, Linear
+from reference.nystroem import projection
+from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
 from typicality.operators import KernelColumns
-from typicality.operators.landmarks import landmarks_of, pivoted, refusal
+from typicality.operators.landmarks import reduced_set
 
 
 def random_case(seed):
-    """Rows of heavy tails, with copies, and sometimes far from zero."""
+    """Rows that come three times, so that some can be spared however rough the kernel is."""
     rng = np.random.default_rng(seed)
-    n, d = int(rng.choice([1, 2, 17, 150, 300])), int(rng.integers(1, 11))
-    X = rng.standard_t(3, size=(n, d)) + rng.choice([0.0, 1e6])
-    X = X[rng.integers(0, n, size=n)].astype(rng.choice([np.float32, np.float64]))
+    n, d = int(rng.choice([1, 5, 40, 150])), int(rng.integers(1, 11))
+    offset = rng.choice([0.0, 1e6])
+    dtype = rng.choice([np.float32, np.float64])
+    X = np.repeat(rng.standard_t(3, size=(n, d)) + offset, 3, axis=0).astype(dtype)
+    W = rng.normal(size=(3 * n, 2)) * rng.choice([1.0, 1e-9, 1e9]) + rng.choice([0.0, 2.0])
+    points = np.vstack([X[::7], offset + 3 * rng.normal(size=(40, d))])
     kernel = DISTANCE_KINDS[seed % len(DISTANCE_KINDS)](10.0 ** rng.uniform(-1, 2))
-    return KernelColumns(kernel, X), 10.0 ** rng.uniform(-12, -1)
+    return KernelColumns(kernel, X), W, 10.0 ** rng.uniform(-6, -1), points
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_promise_is_kept(seed):
-    columns, rtol = random_case(seed)
-    found = landmarks_of(columns, rtol)
-    residual = found.residuals(columns.kernel_function, columns.training)
-    assert residual.max() <= rtol
-    K = columns.kernel(columns.training)
-    error = np.diagonal(K) - np.diagonal(low_rank(K, found.index))
-    assert_allclose(residual, error, atol=1e-9)
+@pytest.mark.parametrize("seed", range(45))
+def test_promise_is_kept_at_any_point(seed):
+    columns, W, rtol, points = random_case(seed)
+    reduced = reduced_set(columns, W, rtol=rtol)
+    assert reduced.rtol <= rtol
+    assert 1 <= len(reduced.rows) <= len(W) // 2
+    exact = columns.kernel_function(points, columns.training)
+    allowed = (reduced.rtol + 1e-15) * np.abs(W).sum(axis=0)
+    assert (np.abs(reduced.at(points) - exact @ W) <= allowed).all()
+    assert (np.abs(reduced.complement_at(points) - (1 - exact) @ W) <= allowed).all()
 
 
-def test_promise_is_kept_beyond_the_sample(rng):
-    """Rows that no sample has: a few far away, among many."""
-    X = np.vstack([rng.normal(size=(10000, 2)), 50 + rng.normal(size=(7, 2))])
-    found = landmarks_of(KernelColumns(Gaussian(2.0), X), 1e-8)
-    assert set(found.index) & set(range(10000, 10007))
-    assert found.residuals(Gaussian(2.0), X).max() <= 1e-8
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("log_rtol", [-1, -2, -3, -5, -6.5])
+def test_few_rows_suffice_for_smooth_kernels(seed, log_rtol):
+    rng = np.random.default_rng(seed)
+    X, W, points = rng.normal(size=(900, 2)), rng.random((900, 3)), 4 * rng.normal(size=(99, 2))
+    kernel = Gaussian(rng.uniform(1.0, 4.0))
+    reduced = reduced_set(KernelColumns(kernel, X), W, rtol=10.0**log_rtol)
+    assert len(reduced.rows) < 300
+    error = np.abs(reduced.at(points) - kernel(points, X) @ W)
+    assert (error <= 10.0**log_rtol * W.sum(axis=0)).all()
 
 
-def test_landmarks_are_the_pivots_of_largest_residual(rng):
-    X = rng.normal(size=(60, 3))
-    kernel = Gaussian(2.0)
-    found = pivoted(KernelColumns(kernel, X), np.arange(60), 2e-4).index
-    assert_array_equal(np.sort(found), np.sort(pivots(kernel(X, X), 1e-4)))
+def test_weights_are_those_of_the_projection_and_the_bound_is_its_distance(rng):
+    X, W = rng.normal(size=(200, 3)), rng.random((200, 2))
+    kernel = Gaussian(1.5)
+    reduced = reduced_set(KernelColumns(kernel, X), W, rtol=1e-2)
+    z = np.array([np.flatnonzero((row == X).all(axis=1))[0] for row in reduced.rows])
+    weights, distance = projection(kernel(X, X), W, z)
+    assert_allclose(reduced.weights, weights, rtol=1e-6, atol=1e-9)
+    assert_allclose(reduced.rtol, (distance / W.sum(axis=0)).max(), rtol=1e-6)
 
 
-def test_rough_kernels_take_too_many(rng):
-    assert landmarks_of(KernelColumns(Laplacian(0.5), rng.normal(size=(6000, 5))), 1e-3) is None
+def test_a_looser_promise_takes_fewer_rows(rng):
+    columns, W = KernelColumns(Gaussian(0.7), rng.normal(size=(2000, 2))), rng.random((2000, 1))
+    sizes = [len(reduced_set(columns, W, rtol=rtol).rows) for rtol in (1e-1, 1e-2, 1e-4)]
+    assert sizes[0] < sizes[1] < sizes[2] < 400
 
 
-def test_what_is_refused_at_once(rng):
-    X = rng.normal(size=(30, 2))
-    assert "depends only on the distance" in refusal(KernelColumns(Linear(), X), 1e-3)
-    assert "less than 1e-12" in refusal(KernelColumns(Gaussian(1.0), X), 1e-13)
+def test_rows_outside_the_first_pool_are_found(rng):
+    X = np.vstack([rng.normal(size=(9000, 1)), 100 + np.arange(5)[:, None]])
+    W = np.where(X > 50, 100.0, 1.0)
+    reduced = reduced_set(KernelColumns(Gaussian(0.5), X), W, rtol=1e-4)
+    assert_allclose(reduced.at(X[-5:]), Gaussian(0.5)(X[-5:], X) @ W, atol=1e-4 * W.sum())
+    assert len(reduced.rows) < 200
+
+
+def test_it_is_small_and_the_same_each_time(rng):
+    columns, W = KernelColumns(Cauchy(3.0), rng.normal(size=(300, 2))), rng.random((300, 2))
+    reduced, again = (reduced_set(columns, W, rtol=1e-3) for _ in range(2))
+    assert_array_equal(again.rows, reduced.rows)
+    assert_array_equal(again.weights, reduced.weights)
+    assert len(reduced.weights) < len(W)
+
+
+def test_copies_and_rows_without_weight_are_spared_and_nothing_is_lost(rng):
+    X, W = np.repeat(rng.normal(size=(40, 4)), 2, axis=0), rng.random((80, 1))
+    W[40:] = 0.0
+    reduced = reduced_set(KernelColumns(Laplacian(0.01), X), W, rtol=1e-6)
+    assert len(reduced.rows) == 20
+    assert_allclose(reduced.weights.sum(), W.sum())
+    nothing = reduced_set(KernelColumns(Gaussian(1.0), X), 0 * W, rtol=1e-3)
+    assert_array_equal(nothing.at(X), 0 * W)
+
+
+def test_what_cannot_be_reduced_is_refused(rng):
+    X, W = rng.normal(size=(100, 5)), rng.random((100, 1))
+    columns = KernelColumns(Laplacian(0.1), X)
+    with pytest.raises(ValueError, match=r"more than 50 of the 100 rows.* larger rtol\.$"):
+        reduced_set(columns, W, rtol=1e-4)
+    with pytest.raises(ValueError, match="more than 0 of the 1 rows"):
+        reduced_set(KernelColumns(Gaussian(1.0), X[:1]), W[:1], rtol=1e-4)
+    with pytest.raises(ValueError, match=r"cannot guarantee .* only more than 1\.7e-07"):
+        reduced_set(columns, W, rtol=1e-9)
+    with pytest.raises(ValueError, match="kernel that depends only on the distance"):
+        reduced_set(KernelColumns(Linear(), X), W, rtol=1e-3)

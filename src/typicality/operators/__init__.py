@@ -12,8 +12,8 @@ from typicality.operators.columns import (
 )
 from typicality.operators.dense import Dense
 from typicality.operators.fused import Fused
+from typicality.operators.landmarks import compressed
 from typicality.operators.nufft import Nufft
-from typicality.operators.reduced_set import compressed
 from typicality.operators.tiles import Tiles
 from typicality.operators.tolerance import EXACT, Tolerance
 from typicality.operators.torch_blocked import TorchBlocked

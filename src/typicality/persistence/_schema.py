@@ -73,7 +73,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "typicality.operators.blocked.BlockedSums",
         "typicality.operators.tiles.TileExpansion",
         "typicality.operators.nufft.FourierExpansion",
-        "typicality.operators.reduced_set.ReducedSet",
+        "typicality.operators.landmarks.ReducedSet",
     ),
     "Enum": ("typicality.solve.picard.Status",),
     "": (
