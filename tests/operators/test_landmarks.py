@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from instances import DISTANCE_KINDS
-from reference.nystroem import projection
+from reference.projection import projection
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
 from typicality.operators import KernelColumns
 from typicality.operators.landmarks import reduced_set

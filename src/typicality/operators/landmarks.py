@@ -212,7 +212,9 @@ def _chosen(sums: _Sums, candidates: Places, error: float, limit: int) -> tuple[
     rows, scale = sums.rows[candidates], sums.scale
     basis = np.empty((len(rows), min(limit, len(rows))), order="F")
     lacking, residual = sums.products[candidates] / scale, np.ones(len(rows))
-    sqerror, chosen, along = sums.energy / scale**2, [], []
+    sqerror = sums.energy / scale**2
+    chosen: list[int] = []
+    along: list[Doubles] = []
     while len(chosen) < basis.shape[1] and (sqerror.max() > error**2 or not chosen):
         gain = np.sum(lacking**2, axis=1) / np.maximum(residual, error)
         new = int(np.argmax(np.where(residual > _SPANNED, gain, -1.0)))
