@@ -12,7 +12,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from typicality import AlphaCutClustering
 from typicality.preprocessing import SphereEmbedding
 
-
 NO_PLACES = "its rows are at latitudes above 90 degrees"
 REFUSED = ("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in")
 
