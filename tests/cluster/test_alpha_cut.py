@@ -614,7 +614,7 @@ def test_alpha_cut_answers_for_a_few_rows_far_apart(rng, size):
 
 def test_alpha_cut_labels_places_near_a_single_row():
     with pytest.warns(DegenerateSpreadWarning):
-        model = AlphaCutClustering(sigma=1.0, assign="core").fit([[0.0, 0.0]])
+        model = AlphaCutClustering(sigma=1.0, alpha=0.9).fit([[0.0, 0.0]])
     assert_array_equal(model.predict([[1e-3, 0.0], [9.0, 0.0]]), [0, -1])
 
 

@@ -18,10 +18,15 @@ def rows():
     return make_discs_banana_ring(10, 20, 25, 10, random_state=0)[0]
 
 
+def cut_at_a_tenth(rows, **options):
+    """A tenth of the rows below the level."""
+    model = AlphaCutClustering(sigma=SIGMA, alpha=0.0, labelling="complete", **options).fit(rows)
+    return model.set_params(alpha=np.quantile(model.typicality_, 0.1, method="weibull")).fit(rows)
+
+
 @pytest.fixture(scope="module")
 def model(rows):
-    cut = {"alpha": "valley", "labelling": "complete"}
-    return AlphaCutClustering(sigma=SIGMA, weights="uniform", **cut).fit(rows)
+    return cut_at_a_tenth(rows, weights="uniform")
 
 
 @pytest.fixture(scope="module")
@@ -68,17 +73,14 @@ def test_clusters_are_those_of_that_density(model, density, rows):
 
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.BandwidthWarning")
 def test_a_large_gamma_comes_to_the_same(model, rows):
-    limit = AlphaCutClustering(sigma=SIGMA, eta_scale=1e5, alpha="valley", labelling="complete")
-    limit.fit(rows)
+    limit = cut_at_a_tenth(rows, eta_scale=1e5)
     assert_allclose(limit.weights_, model.weights_, rtol=1e-4)
     assert_allclose(heights_of(limit), heights_of(model), rtol=1e-4)
     assert_array_equal(limit.labels_, model.labels_)
 
 
 def test_gamma_says_only_which_typicality_a_density_has(model, rows):
-    other = AlphaCutClustering(
-        sigma=SIGMA, weights="uniform", eta_scale=0.3, alpha="valley", labelling="complete"
-    ).fit(rows)
+    other = cut_at_a_tenth(rows, weights="uniform", eta_scale=0.3)
     assert_array_equal(heights_of(other), heights_of(model))
     assert_array_equal(other.labels_, model.labels_)
     assert_allclose(np.log(other.typicality_), np.log(model.typicality_) / 0.3)

@@ -105,16 +105,6 @@ def test_few_branches_of_many_are_drawn(ax):
     assert 20 < len(display.branches_.get_segments()) <= 60
 
 
-def test_tree_display_draws_no_cluster_at_all(ax):
-    with pytest.warns(match="cluster"):
-        model = AlphaCutClustering(kernel="gaussian", min_cluster_size=1000).fit(rows())
-    display = ClusterTreeDisplay.from_estimator(model, ax=ax)
-    assert display.cuts_ == []
-    assert len(display.coloured_.get_segments()) == 0
-    assert len(display.branches_.get_segments()) > 1
-    assert len(ax.get_xticks()) == 0
-
-
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 @pytest.mark.parametrize("X", [rows()[:1], rows()[:40].astype(np.float32)], ids=["row", "blob"])
 def test_tree_display_draws_one_cluster(X, ax):

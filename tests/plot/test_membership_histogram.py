@@ -71,7 +71,7 @@ def dense():
 
 
 def test_histogram_shows_the_valley(dense, ax):
-    model = AlphaCutClustering(sigma=0.5, alpha=0.35).fit(dense)
+    model = AlphaCutClustering(sigma=0.5, alpha=0.36).fit(dense)
     display = MembershipHistogramDisplay.from_estimator(model, dense, ax=ax)
     assert display.valley_line_.get_xdata()[0] == model.tree_.valley.place
     assert display.valley_line_.get_label().startswith("valley at 0.36")

@@ -1,12 +1,14 @@
 """Latitude and longitude as points on a sphere."""
 
-from typing import Any, Self
+from numbers import Real
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from typicality._compat import Interval, fit_context
 from typicality._typing import Floats, Places
 
 
@@ -47,10 +49,19 @@ class SphereEmbedding(TransformerMixin, BaseEstimator):
            [0., 0., 1.]])
     """
 
+    n_features_in_: Annotated[int, "_columns"]
+    feature_names_in_: Annotated[NDArray[np.object_], "_columns"]
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "columns": [tuple, list],
+        "radius": [Interval(Real, 0, None, closed="neither")],
+    }
+
     def __init__(self, columns: tuple[Any, Any] = (0, 1), *, radius: float = 6371.0) -> None:
         self.columns = columns
         self.radius = radius
 
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Check the columns.
 
