@@ -422,3 +422,9 @@ def test_a_sparse_array_has_a_length_and_slices_that_share_its_memory(mixed):
     index = np.array([400 % len(mixed), 3, 3])
     assert_array_equal(SparseRows(rows, cuts=(50,)).take(index).toarray(), mixed[index])
     assert_array_equal(ArrayRows(mixed).take(index), mixed[index])
+
+
+def test_kernel_models_keep_sparse_rows_sparse(rng):
+    X = sp.random_array((60, 300), density=0.05, rng=rng, format="csr")
+    model = OneClusterPCM().fit(X)
+    assert sp.issparse(model._left_out.known.columns.training)

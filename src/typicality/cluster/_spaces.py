@@ -216,7 +216,9 @@ def open_space(
         return OpenSpace(input_space, coordinates, built, features)
     kept = rows.copy()  # a model must not see X change
     in_torch = isinstance(kept, OnDevice) and log_profile(built) is not None
-    columns = DeviceColumns(built, kept) if in_torch else KernelColumns(built, np.asarray(kept))
+    if not in_torch and not is_sparse(kept):
+        kept = np.asarray(kept)
+    columns = (DeviceColumns if in_torch else KernelColumns)(built, kept)
     space = (DeviceSpace if in_torch else KernelSpace)(
         columns,
         columns.given,
