@@ -29,7 +29,7 @@ def main() -> None:
     which, only = (*words[1:], "", "")[:2]
     n_differences = 0
     if which in ("", "fits"):
-        n_differences += compare("fits", read(FITS), fits(), differs_fit, only)
+        n_differences += compare("fits", read(FITS), fits(only), differs_fit, only)
     if which in ("", "runs"):
         n_differences += compare("runs", read(RUNS), runs(), differs_run, only)
     sys.exit(n_differences > 0)

@@ -142,37 +142,41 @@ def results(estimator: Any, rows: Any, options: dict, new: Any) -> dict[str, np.
     return found
 
 
-def fits() -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-    """All fits: set/estimator/kernel/engine, and what came out."""
+def fits(only: str = "") -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+    """Fits whose name has some part: set/estimator/kernel/engine, and what came out."""
     for set_name, X in sets().items():
-        rng = np.random.default_rng(1)
-        new = X[rng.integers(0, len(X), 25)] + rng.normal(size=(25, X.shape[1]))
         with tempfile.TemporaryDirectory() as folder:
-            for engine, rows, options in engines(X, Path(folder)):
-                kind = {"float32": np.float32}.get(engine, np.float64)
-                of_kind = new.astype(kind)
-                if engine == "tensor":
-                    import torch
+            for name, fit in named_fits(X, Path(folder)):
+                if only in f"{set_name}/{name}":
+                    yield f"{set_name}/{name}", fit()
 
-                    of_kind = torch.from_numpy(of_kind)
-                for name, make in configurations().items():
-                    for kernel in ("linear", "gaussian"):
-                        if kernel == "linear" and name.startswith("cut"):
-                            continue
-                        yield (
-                            f"{set_name}/{name}/{kernel}/{engine}",
-                            results(make(kernel), rows(), options, of_kind),
-                        )
-                for name, estimator in only_by_default().items():
-                    if engine in ("array", "weights", "file"):
-                        yield (
-                            f"{set_name}/{name}/default/{engine}",
-                            results(estimator, rows(), options, of_kind),
-                        )
-        if len(X) < 1000:
-            K = gaussian_matrix(X)
-            for name, make in configurations().items():
+
+def named_fits(X: np.ndarray, folder: Path) -> Iterator[tuple[str, Callable[[], dict]]]:
+    """The fits of a set: their names, and functions that compute them."""
+    rng = np.random.default_rng(1)
+    new = X[rng.integers(0, len(X), 25)] + rng.normal(size=(25, X.shape[1]))
+    for engine, rows, options in engines(X, folder):
+        of_kind = new.astype(np.float32 if engine == "float32" else np.float64)
+        if engine == "tensor":
+            import torch
+
+            of_kind = torch.from_numpy(of_kind)
+        for name, make in configurations().items():
+            for kernel in ("gaussian",) if name.startswith("cut") else ("linear", "gaussian"):
                 yield (
-                    f"{set_name}/{name}/precomputed/array",
-                    results(make("precomputed"), K, {}, K[:25]),
+                    f"{name}/{kernel}/{engine}",
+                    lambda m=make, k=kernel, r=rows, o=options, n=of_kind: results(m(k), r(), o, n),
                 )
+        for name, estimator in only_by_default().items():
+            if engine in ("array", "weights", "file"):
+                yield (
+                    f"{name}/default/{engine}",
+                    lambda e=estimator, r=rows, o=options, n=of_kind: results(e, r(), o, n),
+                )
+    if len(X) < 1000:
+        K = gaussian_matrix(X)
+        for name, make in configurations().items():
+            yield (
+                f"{name}/precomputed/array",
+                lambda m=make: results(m("precomputed"), K, {}, K[:25]),
+            )
