@@ -1,7 +1,7 @@
 """Transforms of finufft over rows that are cut in pieces, a thread each: the same bits always."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -74,12 +74,6 @@ class Pieces:
             at_once = min(wanted, max(_FEWEST_AT_ONCE, affordable), holdable)
             return cls(n_rows, max(1, at_once), True, method, 0)
         return cls(n_rows, max(1, min(in_memory, int(_IN_TURN * affordable))), False, method, 0)
-
-    @classmethod
-    def of_a_block(cls, grid: FourierGrid, n_rows: int) -> Self:
-        """Pieces of a block, each for one thread: the threads of finufft change last bits."""
-        pieces = cls.of(grid, n_rows)
-        return pieces if pieces.at_once else replace(pieces, n_pieces=1, at_once=True)
 
     @classmethod
     def in_threads(cls, grid: FourierGrid, n_points: int) -> Self:

@@ -181,36 +181,6 @@ class FourierExpansion:
             fill(plan, self.modes, self.scale, sums, reached)
 
 
-def wave_sums(grid: FourierGrid, rows: Floats, weights: Floats) -> Complex:
-    r"""Sums of waves, :math:`\sum_r w_{rk} e^{-i \omega \cdot x_r}`, shape (c, \*grid.shape).
-
-    Those of two blocks of rows add up. They have the same bits for any number of threads.
-    """
-    pieces = Pieces.of_a_block(grid, len(rows))
-    order = cell_order(grid, rows, pieces)
-    transforms = Transforms(grid, pieces, rows, order, keep=False)
-    scale = _column_sums(weights)
-    sums = np.empty((weights.shape[1], *grid.shape), complex)
-    for first in range(0, weights.shape[1], 2):
-        pair = slice(first, first + 2)
-        (packed,) = transforms.sums(weights[:, pair], scale[pair])
-        # Weights are real: the sums of a wave and of the opposite one are conjugate.
-        opposite = np.conj(np.flip(packed))
-        parts = 0.5 * (packed + opposite), -0.5j * (packed - opposite)
-        for column, part in zip(range(first, len(sums))[:2], parts, strict=False):
-            sums[column] = scale[column] * part
-    return sums
-
-
-def expansion_of_waves(grid: FourierGrid, sums: Complex) -> FourierExpansion:
-    """Gaussian sums at any points, from sums of waves over rows whose weights sum to one."""
-    modes = sums[0::2].astype(complex)
-    modes[: len(sums) // 2] += 1j * sums[1::2]
-    grid.weigh(modes)
-    ones = np.ones(len(sums))
-    return FourierExpansion(grid, modes, ones, ones)
-
-
 def _column_sums(weights: Floats) -> Doubles:
     """Sums of absolute weights: columns of one transform are brought to the same size."""
     return _sum_over_blocks(lambda rows: np.abs(weights[rows]).sum(axis=0), len(weights))
@@ -230,13 +200,9 @@ def _box(rows: Floats) -> tuple[Floats, Floats]:
 
 
 def _roomy_grid(kernel: Gaussian, rows: Floats, rtol: float) -> FourierGrid:
-    return roomy_grid(kernel, *_box(rows), rtol)
-
-
-def roomy_grid(kernel: Gaussian, low: Floats, high: Floats, rtol: float) -> FourierGrid:
-    """The grid for rows in a box and for points as far outside of it as the kernel reaches."""
+    """The grid for rows and for points as far outside of their box as the kernel reaches."""
     reach = kernel.support_radius(min(rtol, LARGEST_RTOL))
-    return FourierGrid.of(kernel, low, high, rtol, reach=reach)
+    return FourierGrid.of(kernel, *_box(rows), rtol, reach=reach)
 
 
 def too_fine(grid: FourierGrid) -> str | None:
