@@ -120,18 +120,6 @@ def shop(folder):
     return path
 
 
-def test_summary_lists_columns_of_digits_and_questions_years_and_numbers(run, shop):
-    done = run("cluster", shop, "--no-report", "-m", "fcm", "-k", 2, "--output", "out")
-    printed = " ".join(done.stdout.split())
-    assert "Left out: price, numbers with signs (first '$" in printed
-    assert printed.index("discount, numbers") < printed.index("t1, text")
-    assert "and 4 more" in printed
-    remedy = "Leave out with --ignore year --ignore 'Sample Number' --ignore 'phone number'."
-    assert remedy in printed
-    chosen = run("cluster", shop, "-c", "year,x", "-m", "fcm", "-k", 2, "--output", "two")
-    assert "perhaps not a measurement" not in chosen.stdout
-
-
 def test_numbers_with_signs_are_read_by_name_and_scored(run, shop, folder, read_csv):
     done = run("cluster", shop, "-c", "price,share", "-m", "fcm", "-k", 2, "--output", "out")
     assert "separators of thousands were removed" in " ".join(done.stdout.split())
@@ -144,18 +132,3 @@ def test_numbers_with_signs_are_read_by_name_and_scored(run, shop, folder, read_
     assert run("score", "out", shop, "--output", "scored.parquet").exit_code == 0
     parquet = pytest.importorskip("pyarrow.parquet").read_table(folder / "scored.parquet")
     assert parquet.column("price").to_pylist()[0] == scored[0]["price"]
-
-
-def test_share_of_values_filled_in_is_told(run, folder):
-    rng = np.random.default_rng(2)
-    lines = ["a,b,c"]
-    for i in range(N_ROWS):
-        b, c = (
-            ("" if i % 3 else f"{rng.normal():.3f}"),
-            ("" if i % 10 == 0 else f"{rng.normal():.3f}"),
-        )
-        lines.append(f"{rng.normal():.3f},{b},{c}")
-    (folder / "rows.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    words = ["cluster", "rows.csv", "--missing", "median", "--no-report", "-m", "fcm", "-k", 2]
-    printed = " ".join(run(*words, "--output", "all").stdout.split())
-    assert "(26 %) became the median of the column; b has the most missing values, 67 %" in printed

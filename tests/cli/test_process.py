@@ -85,19 +85,6 @@ open("found.json", "w").write(json.dumps(found))
     assert {line: end for line, end in found.items() if end not in ([2], [3], [4])} == {}
 
 
-def test_missing_file_is_reported_before_pandas_is_loaded():
-    code = """
-import sys
-from typicality.cli import main
-try:
-    main(["outliers", "nowhere.csv"])
-except SystemExit as end:
-    print(end.code, [name for name in ("pyarrow", "pandas") if name in sys.modules])
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "3 ['pyarrow']\n"
-
-
 @pytest.fixture(scope="module")
 def long_file(tmp_path_factory):
     """Rows enough that all pairs of them, which the test asks for, keep a machine busy."""
@@ -174,9 +161,7 @@ def shell(line, folder, **environment):
 @pytest.mark.parametrize(
     ("line", "code", "words"),
     [
-        ("T cluster rows.csv -o out --no-report >&-", 0, ""),
         ("T cluster rows.csv -o out --no-report >&- 2>&- <&-", 0, ""),
-        ("T score model rows.csv >&-", 0, ""),
         ("T cluster - <&-", 3, "Error: Standard input is closed"),
         ("T cluster rows.csv -o out --no-report >/dev/full", 3, "Error: out was written and is "),
         ("T score model rows.csv >/dev/full", 3, "Error: The results could not be written: no "),
