@@ -178,13 +178,6 @@ def test_reference_is_refused_in_blocks(run, parts, tmp_path, monkeypatch):
     assert "typicality score" in done.stderr
 
 
-def test_sample_has_a_largest_size(in_blocks, parts, tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "LARGEST_SAMPLE", 200)
-    done = in_blocks("cluster", parts, "-m", "alpha-cut", "--no-report", "-o", tmp_path / "out")
-    assert done.exit_code == 0
-    assert "Fitted on a random sample of 200 of the 750 rows" in words(done)
-
-
 def test_report_shows_a_sample_and_the_least_typical_rows(in_blocks, tmp_path, monkeypatch):
     write(tmp_path / "parts", "csv")
     with (tmp_path / "parts" / "part-2.csv").open("a", **TEXT) as stream:
@@ -277,15 +270,6 @@ def test_scheduler_that_does_not_answer_is_named(run, parts, tmp_path, monkeypat
     assert "tcp://127.0.0.1:9 cannot be reached within 1 s" in done.stderr
 
 
-def test_workers_need_dask_and_one_choice(run, parts, tmp_path, monkeypatch):
-    done = run("cluster", parts, "--workers", 2, "--scheduler", "tcp://127.0.0.1:9")
-    assert done.exit_code == 2
-    monkeypatch.setattr(machine, "find_spec", lambda _: None)
-    done = run("cluster", parts, "--workers", 2, "-o", tmp_path / "out")
-    assert done.exit_code == 3
-    assert "pip install 'dask[array,distributed]'" in done.stderr
-
-
 def test_file_that_a_worker_cannot_read_is_named(parts):
     dask = pytest.importorskip("typicality.rows.dask", reason="Dask is not installed")
     from typicality.rows.file import pieces_of
@@ -324,10 +308,3 @@ def test_device_that_is_not_there_is_told_before_any_work(run, groups, tmp_path,
     assert "finds no GPU on this machine" in done.stderr
     assert run("cluster", groups, "--device", "toaster").exit_code == 2
     assert machine.device_of("auto") is None
-
-
-def test_device_needs_torch(run, groups, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "torch", None)
-    done = run("cluster", groups, "--device", "cuda")
-    assert done.exit_code == 3
-    assert "pip install torch" in done.stderr

@@ -199,32 +199,3 @@ def test_a_reference_knows_the_categories(run, read_csv, tmp_path, monkeypatch):
     rows = read_csv(tmp_path / "out" / "outliers.csv")
     assert [row["outlier"] for row in rows] == ["0", "1", "1"]
     assert rows[1]["why"] == "kind = c, which no similar row has"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("compare", "--categorical", "city"), "compare compares only columns of numbers"),
-        (("outliers", "--categorical", "auto", "--kernel", "laplacian"), "compares only numbers"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(groups, run, arguments, said):
-    command, *options = arguments
-    refused = run(command, groups, *options)
-    assert refused.exit_code == 2
-    assert said in " ".join(refused.stderr.split())
-
-
-def test_rows_left_out_may_leave_one_category(run, tmp_path):
-    rng = np.random.default_rng(0)
-    lines = [f"{rng.normal():.3f},{rng.normal():.3f},storm,{'ab'[i % 2]}" for i in range(40)]
-    lines += [f"{rng.normal():.3f},,wave,{'ab'[i % 2]}" for i in range(60)]
-    path = tmp_path / "rows.csv"
-    path.write_text("\n".join(["x,wind speed,status,side", *lines]) + "\n", encoding="utf-8")
-    options = ["--missing", "drop", "--categorical", "auto", "-o", tmp_path / "out"]
-    done = run("outliers", path, *options)
-    printed = " ".join(done.stdout.split())
-    assert "Left out: status, all its values are equal in the rows that are used." in printed
-    assert "Categories: side (2)." in printed
-    again = run("explain", tmp_path / "out", path, "--line", 2)
-    assert again.exit_code == 0, again.stderr

@@ -53,16 +53,6 @@ def test_record_tells_all_of_the_run(clustered, groups):
     assert worst["reasons"][0]["column"] == "height"
 
 
-def test_automatic_method_gives_a_split_on_request(run, tmp_path):
-    file = tmp_path / "one.csv"
-    rows = np.random.default_rng(0).normal(size=(200, 4))
-    np.savetxt(file, rows, delimiter=",", header="a,b,c,d", comments="")
-    done = run("cluster", file, "--no-report", "-o", tmp_path / "one")
-    assert "--at-least 2" in " ".join(done.stdout.split())
-    done = run("cluster", file, "--no-report", "--at-least", 2, "-o", tmp_path / "two")
-    assert "by round groups, because --at-least 2 asks for a split" in " ".join(done.stdout.split())
-
-
 def test_new_rows_are_scored_by_a_joined_mixture(run, tmp_path, read_csv):
     rng = np.random.default_rng(0)
     rows = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(5, 1, (40, 4))])
@@ -121,15 +111,6 @@ def test_methods_write_their_columns(run, groups, read_csv, tmp_path, method):
         "model",
         "run.json",
     ]
-
-
-def test_cluster_command_says_when_all_clusters_have_vanished(run, groups, read_csv, tmp_path):
-    out = tmp_path / "out"
-    done = run("cluster", groups, "-m", "sequential", "--param", "lam=0.3", "-o", out)
-    assert done.exit_code == 0, done.stderr
-    assert "0 clusters; 66 rows (100 %) are unassigned." in done.stdout
-    rows = read_csv(out / "labels.csv")
-    assert {(row["label"], row["typicality"]) for row in rows} == {("-1", "0")}
 
 
 def test_rows_that_are_dropped_have_empty_cells(run, gaps, read_csv, tmp_path):

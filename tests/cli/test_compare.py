@@ -42,7 +42,7 @@ def written(file):
 
 
 def test_compare_prints_tables_and_findings(written):
-    done, folder = written
+    done, _ = written
     assert done.exit_code == 0, done.output
     text = " ".join(done.stdout.split())
     assert "k-means 3 0.0% 1.00" in text
@@ -112,14 +112,6 @@ def test_compare_samples_many_rows_and_leaves_the_others_without_labels(file, tm
     assert "Only 30 rows, drawn at random, were compared." in " ".join(done.stdout.split())
     labels = [row["label_k_means"] for row in read_csv(tmp_path / "out" / "labels.csv")]
     assert (len(labels), labels.count("")) == (60, 30)
-
-
-def test_warnings_of_methods_go_to_stderr(tmp_path):
-    path = tmp_path / "fifteen.csv"
-    path.write_text("a,b\n" + "".join(f"{i % 4},{i % 7}\n" for i in range(15)))
-    done = run(path, "--methods", "lof")  # it looks at twenty neighbours
-    assert done.exit_code == 0, done.output
-    assert "Warning: local outlier factor: n_neighbors (20) is greater" in done.stderr
 
 
 @pytest.mark.parametrize(

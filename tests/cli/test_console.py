@@ -36,14 +36,6 @@ def _attach(monkeypatch):
     monkeypatch.setattr(sys, "stdout", FakeTerminal())
 
 
-def test_progress_is_shown_and_taken_away(attach):
-    attach()
-    with Terminal().doing("Reading [bold]rows.csv") as tell:
-        tell("Fitting [red]rows")
-    assert "Fitting [red]rows" in sys.stderr.getvalue()
-    assert sys.stdout.getvalue() == ""
-
-
 @pytest.mark.parametrize("quiet", [{"quiet": True}, {"quiet": True, "as_json": True}])
 def test_quiet_terminal_prints_nothing(attach, quiet):
     attach()

@@ -101,23 +101,6 @@ def test_any_column_names_rows_on_request(penguins, read_csv, tmp_path, name):
     assert f"line 62 {read_csv(penguins)[60][name]} " in text
 
 
-@pytest.mark.parametrize(
-    ("heading", "cells", "named"),
-    [
-        ("study name", [f"S{i % 3}" for i in range(40)], "row, place"),  # three names for all
-        ("day", [f"2024-{1 + i // 28:02}-{1 + i % 28:02}" for i in range(40)], "row, day"),
-        ("day", [f"2024-01-{1 + i % 7:02}" for i in range(40)], "row, place"),
-        ("YEAR", [str(1950 + i) for i in range(40)], "row, place"),
-    ],
-)
-def test_names_tell_rows_apart(run, tmp_path, heading, cells, named):
-    places = ["north", "south", "east"]
-    lines = [f"{i % 7},{i * i % 11},{places[i % 3]},{cell}" for i, cell in enumerate(cells)]
-    path = tmp_path / "rows.csv"
-    path.write_text("\n".join([f"a,b,place,{heading}", *lines]) + "\n", encoding="utf-8")
-    assert named in run("outliers", path, "--no-report", "-o", tmp_path / "out").stdout
-
-
 def test_reasons_do_not_depend_on_the_rate(penguins, flagged, read_csv, tmp_path):
     options = ["--rate", 0.3, "--no-report", "-o", tmp_path / "out"]
     assert invoke("outliers", penguins, *options).exit_code == 0
@@ -167,19 +150,6 @@ def test_explain_needs_one_row_that_is_there(penguins, flagged):
     done = invoke("explain", flagged[1], penguins, "--line", 500)
     assert done.exit_code == 3
     assert "line 500" in done.stderr
-
-
-def test_columns_with_equal_medians_set_no_cluster_apart(run, tmp_path):
-    rng = np.random.default_rng(0)
-    lines = []
-    for i in range(120):
-        far = i % 10 == 0 and i < 60  # six rows of the first group pull its mean away
-        lines.append(f"{rng.normal() + 9 * (i >= 60):.4f},{-5000 if far else 10}")
-    path = tmp_path / "rows.csv"
-    path.write_text("\n".join(["size,injuries", *lines]) + "\n", encoding="utf-8")
-    done = run("cluster", path, "-m", "fcm", "-k", 2, "--no-report", "-o", tmp_path / "out")
-    assert "size" in done.stdout.split("How each cluster differs")[1]
-    assert "10 against 10" not in done.stdout
 
 
 def test_one_column_is_always_the_reason(run, tmp_path):

@@ -39,27 +39,15 @@ print(json.dumps(loaded))
 
 ERRORS = [
     "clutser rows.csv",
-    "cluster",
-    "cluster rows.csv --bogus",
-    "cluster nowhere.csv",
     "cluster nowhere.csv --jobs 2",
     "cluster rows.csv --method fcm",
     "cluster rows.csv --columns c",
-    "cluster rows.csv --name c",
-    "cluster rows.csv --output .",
     "cluster wrong.csv --columns b",
-    "outliers rows.csv --rate 2",
-    "outliers rows.csv --fdr 0.1",
-    "outliers rows.csv --ignore c",
     "outliers rows.csv --reference nowhere.csv",
     "outliers gaps.csv",
-    "score nowhere rows.csv",
     "score . nowhere.csv",
-    "explain nowhere rows.csv --row 0",
-    "explain . nowhere.csv --row 0",
     "report nowhere",
     "compare nowhere.csv",
-    "compare rows.csv --columns c",
 ]
 
 
@@ -177,14 +165,13 @@ def test_streams_that_are_closed_or_full(clustered, groups, tmp_path, line, code
     assert (tmp_path / "out").exists() == ("-o out" in line)
 
 
-@pytest.mark.parametrize("module", ["typicality.cli.main", "typicality.cli.cluster"])
-def test_interrupt_while_a_command_is_imported_is_one_line(tmp_path, module):
+def test_interrupt_while_a_command_is_imported_is_one_line(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
-        f"""
+        """
 import sys
 class Interrupt:
     def find_spec(self, name, path=None, target=None):
-        if name == {module!r}:
+        if name == "typicality.cli.cluster":
             raise KeyboardInterrupt
 sys.meta_path.insert(0, Interrupt())
 """

@@ -1,6 +1,5 @@
 """Models in every configuration, for files to keep."""
 
-import dataclasses
 from contextlib import nullcontext
 from functools import cache
 
@@ -173,25 +172,3 @@ def fitted(name):
     with summed_by(way) if way in WAYS else nullcontext():
         model = clone(model).fit(rows, **how)
     return model.compress(1e-2) if name.startswith("compressed") else model
-
-
-def parts_of(value):
-    if isinstance(value, dict):
-        return list(value.values())
-    if isinstance(value, list | tuple):
-        return list(value)
-    if dataclasses.is_dataclass(value):
-        return [getattr(value, field.name) for field in dataclasses.fields(value)]
-    return list(vars(value).values()) if hasattr(value, "__dict__") else []
-
-
-def classes_in(model):
-    """The classes of typicality that are met on the way through a model."""
-    found, seen, waiting = set(), {}, [model]
-    while waiting:
-        value = waiting.pop()
-        known = id(value) in seen
-        seen[id(value)] = value
-        found.add(type(value))
-        waiting.extend([] if known else parts_of(value))
-    return {kind for kind in found if kind.__module__.startswith("typicality.")}

@@ -255,15 +255,6 @@ def test_data_frame_is_read_more_than_once(name, frame):
     assert sum(block.n_rows for block in blocks) == 20
 
 
-def test_index_in_a_file_of_pandas_is_left_out(folder):
-    frame = pd.DataFrame({"a": ROWS[:, 0]}, index=np.arange(20) ** 2)
-    frame.to_parquet(folder / "rows.parquet")
-    with open_table("rows.parquet") as table:
-        rows = read_rows(table)
-    assert rows.names == ("a",)
-    assert rows.left_out[0].reason.startswith("the index of a pandas data frame")
-
-
 NO_TABLES = {
     "mixed": pd.DataFrame({"a": [1, "x"]}),
     "names": pd.DataFrame([[1, 2]], columns=["a", "a"]),
