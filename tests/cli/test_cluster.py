@@ -14,6 +14,7 @@ from typicality.cli.run import folder_name
 from typicality.tables import open_table, read_rows
 
 TEXT = {"encoding": "utf-8"}
+QUICK = ("-m", "fcm", "-k", 2, "--no-report")
 
 
 def test_labels_keep_the_file_as_it_was(clustered, groups, read_csv):
@@ -119,6 +120,8 @@ def test_rows_that_are_dropped_have_empty_cells(run, gaps, read_csv, tmp_path):
     rows = read_csv(tmp_path / "out" / "labels.csv")
     empty = [i for i, row in enumerate(rows) if (row["label"], row["typicality"]) == ("", "")]
     assert empty == [2, 7]
+    expected = ["0"] * 40 + ["1"] * 25 + ["-1"]
+    assert [row["label"] or expected[i] for i, row in enumerate(rows)] == expected
     record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
     assert record["results"]["atypical_rows"][0]["line"] == 67
     assert (record["data"]["n_rows"], record["data"]["n_rows_left_out"]) == (66, 2)
@@ -135,7 +138,7 @@ def test_a_folder_that_exists_is_told_before_standard_input_is_read(run, tmp_pat
 
 
 def test_json_is_the_record_and_nothing_else(run, groups, tmp_path):
-    done = run("cluster", groups, "--json", "--no-report", "-o", tmp_path / "out")
+    done = run("cluster", groups, "--json", *QUICK, "-o", tmp_path / "out")
     record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
     assert json.loads(done.stdout) == record
     assert done.stderr == ""
@@ -160,14 +163,14 @@ def test_warnings_are_paragraphs_on_stderr_with_their_options(run, groups, tmp_p
 
 def test_results_are_replaced_only_by_force(run, groups, tmp_path):
     out = tmp_path / "out"
-    assert run("cluster", groups, "-o", out, "--no-report").exit_code == 0
+    assert run("cluster", groups, "-o", out, *QUICK).exit_code == 0
     before = (out / "run.json").read_bytes()
     done = run("cluster", groups, "-o", out)
     assert done.exit_code == 4
     assert done.stderr.startswith(f"Error: {out} exists already")
     assert "--force" in done.stderr
     assert (out / "run.json").read_bytes() == before
-    assert run("cluster", groups, "-o", out, "--no-report", "--force").exit_code == 0
+    assert run("cluster", groups, "-o", out, *QUICK, "--force").exit_code == 0
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
@@ -188,7 +191,7 @@ def test_interrupt_after_the_folder_is_written_says_so(run, groups, tmp_path, mo
         raise KeyboardInterrupt
 
     monkeypatch.setattr("typicality.cli.summary.say_run", interrupt)
-    done = run("cluster", groups, "-o", tmp_path / "out", "--no-report")
+    done = run("cluster", groups, "-o", tmp_path / "out", *QUICK)
     assert done.exit_code == 130
     assert done.stderr == f"Error: Interrupted; {tmp_path}/out was written and is complete.\n"
     assert (tmp_path / "out" / "run.json").is_file()
@@ -198,7 +201,7 @@ def test_name_of_a_file_cannot_write_to_the_terminal(run, groups, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     name = "a\x1b[2J\nError\u202eb\x9b.csv"
     shutil.copy(groups, name)
-    done = [run("cluster", name), run("cluster", name), run("cluster", name, "--json", "--force")]
+    done = [run("cluster", name, *QUICK, *more) for more in ((), (), ("--json", "--force"))]
     done.append(run("cluster", groups, name))
     assert [each.exit_code for each in done] == [0, 4, 0, 2]
     for text in (part for each in done for part in (each.stdout, each.stderr)):
@@ -214,7 +217,7 @@ def test_cells_that_look_like_formulas_are_made_text(run, tmp_path, read_csv):
         writer.writerows([["x", "=y"], *([i * i, cell] for i, cell in enumerate(cells))])
     for options, apostrophe in ((["--safe-csv"], "'"), ([], "")):
         out = tmp_path / f"out{len(options)}"
-        done = run("cluster", tmp_path / "rows.csv", "-o", out, "--no-report", *options)
+        done = run("cluster", tmp_path / "rows.csv", "-o", out, *QUICK, *options)
         assert done.exit_code == 0, done.stderr
         found = [row[f"{apostrophe}=y"] for row in read_csv(out / "labels.csv")]
         assert found == [c if c in ("plain", "-5") else f"{apostrophe}{c}" for c in cells]
@@ -223,9 +226,7 @@ def test_cells_that_look_like_formulas_are_made_text(run, tmp_path, read_csv):
 
 
 def test_cluster_command_reads_standard_input(run, groups, tmp_path):
-    done = run(
-        "cluster", "-", "-o", tmp_path / "out", "--no-report", stdin=groups.read_text(**TEXT)
-    )
+    done = run("cluster", "-", "-o", tmp_path / "out", *QUICK, stdin=groups.read_text(**TEXT))
     assert done.exit_code == 0, done.stderr
     record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
     assert (record["data"]["path"], record["data"]["n_rows"]) == (None, 66)

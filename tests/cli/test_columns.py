@@ -1,4 +1,4 @@
-"""What is said of columns that are skewed or many, and what --transform does."""
+"""What --transform does with skewed columns."""
 
 import json
 
@@ -48,22 +48,3 @@ def test_transform_is_remembered_by_the_model_and_told(countries, run, read_csv,
     )
     command = json.loads((folder / "run.json").read_text(**TEXT))["command"]
     assert "--transform auto" in command
-
-
-@pytest.mark.parametrize(
-    ("method", "n_columns", "said"),
-    [
-        ("alpha-cut", 12, "12 columns are too many for --method alpha-cut: gaps in a density"),
-        ("auto", 12, ""),
-    ],
-)
-def test_wide_files_get_a_hint_where_the_method_does_not_fit(
-    run, tmp_path, method, n_columns, said
-):
-    rows = np.random.default_rng(1).normal(size=(60, n_columns))
-    path = tmp_path / "wide.csv"
-    names = ",".join(f"c{j}" for j in range(n_columns))
-    np.savetxt(path, rows, delimiter=",", header=names, comments="", fmt="%.4f")
-    found = words(run("cluster", path, "--method", method, "-o", tmp_path / "out", "--no-report"))
-    assert said in found
-    assert ("are too many for" in found) == bool(said)

@@ -2,12 +2,10 @@
 
 import io
 import json
-import re
 import sys
 
 import pytest
 
-from typicality._progress import advance
 from typicality.cli.console import (
     Terminal,
     percentages,
@@ -104,21 +102,3 @@ def test_a_closed_pipe_is_left_to_the_caller(monkeypatch):
     for say in (lambda: terminal.say("words"), lambda: terminal.say_path("at ", "here")):
         with pytest.raises(BrokenPipeError):
             say()
-
-
-def test_a_bar_moves_on_a_terminal_and_never_back(attach):
-    filled = []
-    for share in (0.25, 0.5, 1.0):
-        attach()
-        with Terminal().fitting("Fitting 9 rows"):
-            advance(share)
-            advance(0.1)
-        filled.append(bar(sys.stderr.getvalue()))
-    assert 0 < filled[0] < filled[1] < filled[2]
-
-
-def bar(text):
-    """The letters of a bar that are full, in the last frame that has one."""
-    frame = [line for line in re.split(r"[\r\n]", text) if "\u2501" in line][-1]
-    colour = re.search(r"\x1b\[38;[\d;]*m(\u2501+)", frame)
-    return len(colour[1])

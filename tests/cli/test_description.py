@@ -62,15 +62,6 @@ def test_clusters_are_described_by_medians_in_units_of_the_file(clustered, read_
     assert f"mass {medians[1]} against {medians[0]}" in text
 
 
-def test_text_columns_are_counted_in_each_cluster(clustered):
-    text, record = words_of(clustered[0]), json.loads((clustered[1] / "run.json").read_text())
-    (species,) = record["results"]["text_columns"]
-    assert species["column"] == "species"
-    sizes = record["results"]["sizes"]
-    assert sum(species["counts"]["0"].values()) == sizes[0]
-    assert f"species: cluster 0 is Adelie penguin ({sizes[0]} of {sizes[0]})" in text
-
-
 def test_only_columns_of_few_values_are_counted():
     labels = np.repeat(np.int32([0, 1]), 20)
     texts = {

@@ -149,9 +149,13 @@ def shell(line, folder, **environment):
 @pytest.mark.parametrize(
     ("line", "code", "words"),
     [
-        ("T cluster rows.csv -o out --no-report >&- 2>&- <&-", 0, ""),
+        ("T cluster rows.csv -m fcm -k 2 -o out --no-report >&- 2>&- <&-", 0, ""),
         ("T cluster - <&-", 3, "Error: Standard input is closed"),
-        ("T cluster rows.csv -o out --no-report >/dev/full", 3, "Error: out was written and is "),
+        (
+            "T cluster rows.csv -m fcm -k 2 -o out --no-report >/dev/full",
+            3,
+            "Error: out was written and is ",
+        ),
         ("T score model rows.csv >/dev/full", 3, "Error: The results could not be written: no "),
     ],
 )

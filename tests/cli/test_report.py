@@ -85,7 +85,12 @@ def test_missing_values_are_drawn_as_in_the_run(run, gaps, tmp_path):
 
 def test_run_whose_page_was_drawn_again_can_be_replaced(run, saved, groups):
     assert run("report", saved, "--force").exit_code == 0
-    assert run("cluster", groups, "-o", saved, "--no-report", "--force").exit_code == 0
+    assert (
+        run(
+            "cluster", groups, "-o", saved, "--no-report", "--force", "-m", "fcm", "-k", 2
+        ).exit_code
+        == 0
+    )
     assert not (saved / "report.html").exists()
 
 

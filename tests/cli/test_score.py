@@ -52,7 +52,9 @@ def test_missing_values_follow_the_run(run, gaps, clustered, tmp_path):
     assert done.stderr.startswith(f"Error: {gaps}, line 4, column 'width': the value is missing")
     for missing in ("drop", "median"):
         folder = tmp_path / missing
-        run("cluster", gaps, "--missing", missing, "-o", folder, "--no-report")
+        run(
+            "cluster", gaps, "-m", "fcm", "-k", 2, "--missing", missing, "-o", folder, "--no-report"
+        )
         done = run("score", folder, gaps)
         assert done.exit_code == 0, done.stderr
         assert done.stdout == (folder / "labels.csv").read_text(**TEXT)

@@ -291,15 +291,6 @@ def test_text_file_becomes_an_arrow_table_with_new_columns(folder):
     ]
 
 
-def test_arrow_table_keeps_its_types_with_new_columns():
-    frame = pa.table({"a": pa.array([1, 2], pa.int8()), "t": pa.array(["x", None])})
-    with open_table(frame) as table:
-        rows = arrow_rows(next(table.blocks()), {"a": np.array([0.5, np.nan])})
-    assert rows.schema.names == ["a", "t", "a_new"]
-    assert rows.schema.types == [pa.int8(), pa.string(), pa.float64()]
-    assert rows.column("a_new").to_pylist() == [0.5, None]
-
-
 def test_data_frame_of_polars_has_text_and_categories():
     kinds = {"text": pl.String, "kind": pl.Categorical, "list": pl.Enum(["u", "v"])}
     frame = pl.DataFrame({name: ["u", None] for name in kinds}, schema=kinds)
