@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -155,3 +156,13 @@ def test_concurrent_writers_of_a_folder_never_mix(tmp_path, overwrite):
     assert written <= set(done)
     assert overwrite or done.count("refused") == 7
     assert names(tmp_path) == ["x"]
+
+
+def test_permissions_are_those_of_any_new_file(tmp_path):
+    (tmp_path / "plain").touch()
+    (tmp_path / "folder").mkdir()
+    write_file(tmp_path / "f", "x")
+    write_folder(tmp_path / "d", "x")
+    modes = {name: stat.S_IMODE((tmp_path / name).stat().st_mode) for name in names(tmp_path)}
+    assert modes["f"] == modes["plain"]
+    assert modes["d"] == modes["folder"]

@@ -258,3 +258,16 @@ def test_a_saved_step_keeps_orders(table, tmp_path):
     save(pipeline, tmp_path / "model")
     loaded = load(tmp_path / "model")
     assert_array_equal(loaded[0].transform(table), pipeline[0].transform(table))
+
+
+def test_prototypes_start_at_points_in_the_columns_of_the_step(table):
+    rows = MixedColumns().fit_transform(table)
+    start = rows[[0, 60]]
+    model = FuzzyCMeans(2, kernel=Mixed(2), sigma=2.0, m=1.3, init=start, max_iter=1, tol=0).fit(
+        rows
+    )
+    by_hand = rows * np.where(np.arange(7) < 2, 1.0, 2.0)
+    peer = FuzzyCMeans(
+        2, kernel="gaussian", sigma=2.0, m=1.3, init=by_hand[[0, 60]], max_iter=1, tol=0
+    )
+    assert_allclose(model.memberships_, peer.fit(by_hand).memberships_, rtol=1e-9)

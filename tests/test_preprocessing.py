@@ -197,3 +197,9 @@ def test_scaler_keeps_the_smallest_difference_there_is(scale):
     scaler = ColumnScaler(scale=scale).fit(X)
     assert scaler.scale_[0] > 0
     np.testing.assert_array_equal(scaler.transform(X).ravel(), [0, 0, 0, 0, 1])
+
+
+def test_scaler_survives_quartiles_next_to_a_spike(rng):
+    column = np.append(rng.normal(size=520), np.zeros(480))[:, None]
+    assert np.ptp(np.quantile(column, [0.25, 0.75])) / 1.349 < 0.1
+    assert 0.4 < ColumnScaler().fit(column).scale_[0] < 0.7

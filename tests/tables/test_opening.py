@@ -348,3 +348,12 @@ def test_standard_input_leaves_no_file_when_it_is_bad(monkeypatch, folder):
     with pytest.raises(TableError, match="standard input is empty"):
         open_table("-")
     assert list(folder.iterdir()) == []
+
+
+def test_arrow_table_keeps_its_types_with_new_columns():
+    frame = pa.table({"a": pa.array([1, 2], pa.int8()), "t": pa.array(["x", None])})
+    with open_table(frame) as table:
+        rows = arrow_rows(next(table.blocks()), {"a": np.array([0.5, np.nan])})
+    assert rows.schema.names == ["a", "t", "a_new"]
+    assert rows.schema.types == [pa.int8(), pa.string(), pa.float64()]
+    assert rows.column("a_new").to_pylist() == [0.5, None]
