@@ -1,4 +1,4 @@
-"""What is said of columns that are skewed or many, and what --transform does."""
+"""What --transform does with skewed columns."""
 
 import json
 
@@ -29,11 +29,6 @@ def words(done):
     return " ".join(done.stdout.split())
 
 
-def test_skewed_columns_get_a_hint(countries, run, tmp_path):
-    said = words(run("outliers", countries, "-o", tmp_path / "plain", "--no-report"))
-    assert "Skewed: income. --transform auto takes logarithms" in said
-
-
 def test_transform_is_remembered_by_the_model_and_told(countries, run, read_csv, tmp_path):
     folder = tmp_path / "logs"
     wanted = ("--columns", "income", "--method", "fcm", "-k", 2, "--transform", "auto")
@@ -53,24 +48,3 @@ def test_transform_is_remembered_by_the_model_and_told(countries, run, read_csv,
     )
     command = json.loads((folder / "run.json").read_text(**TEXT))["command"]
     assert "--transform auto" in command
-
-
-@pytest.mark.parametrize(
-    ("method", "n_columns", "said"),
-    [
-        ("alpha-cut", 12, "12 columns are too many for --method alpha-cut: gaps in a density"),
-        ("sequential", 12, "12 columns are too many for --method sequential: distances grow"),
-        ("alpha-cut", 4, ""),
-        ("auto", 12, ""),
-    ],
-)
-def test_wide_files_get_a_hint_where_the_method_does_not_fit(
-    run, tmp_path, method, n_columns, said
-):
-    rows = np.random.default_rng(1).normal(size=(60, n_columns))
-    path = tmp_path / "wide.csv"
-    names = ",".join(f"c{j}" for j in range(n_columns))
-    np.savetxt(path, rows, delimiter=",", header=names, comments="", fmt="%.4f")
-    found = words(run("cluster", path, "--method", method, "-o", tmp_path / "out", "--no-report"))
-    assert said in found
-    assert ("are too many for" in found) == bool(said)

@@ -8,8 +8,6 @@ import pytest
 from click.testing import CliRunner
 
 from typicality.cli import main
-from typicality.cli.compare import compare
-from typicality.stability.compare import METHODS
 
 QUICK = ["--methods", "k-means,hdbscan", "--methods", "one-cluster,LOF"]
 
@@ -44,22 +42,11 @@ def written(file):
 
 
 def test_compare_prints_tables_and_findings(written):
-    done, folder = written
+    done, _ = written
     assert done.exit_code == 0, done.output
     text = " ".join(done.stdout.split())
-    assert "discs.csv: 60 rows, 2 columns (width, height). Left out: name" in text
-    assert "Not used: 1 row with missing values" in text
     assert "k-means 3 0.0% 1.00" in text
     assert "All 2 methods find the same clusters" in text
-    assert "k-means was given the number of clusters, 3." in text
-    assert "rows are flagged by at least one of 2 detectors" in text
-    assert f"Written: comparison.json, comparison.csv, labels.csv in {folder}/" in done.stdout
-
-
-def test_lines_fit_a_terminal_of_eighty_columns(file):
-    done = run(file, *QUICK, "--missing", "median")
-    assert max(map(len, done.stdout.splitlines())) <= 80
-    assert "…" not in done.stdout
 
 
 def test_compare_writes_the_result_as_json_and_csv(written):
@@ -97,27 +84,6 @@ def test_compare_writes_labels_beside_the_columns_of_the_file(written):
     assert len(set(labels)) == 3
 
 
-def test_the_same_seed_prints_the_same_numbers(written, file):
-    _, folder = written
-    again = run(file, *QUICK, "--missing", "drop", "--clusters", 3, "--json")
-    first, second = (
-        json.loads(text) for text in ((folder / "comparison.json").read_text(), again.stdout)
-    )
-    for record in (first, second):
-        for row in record["methods"]:
-            row.pop("seconds")
-        del record["command"], record["arguments"]
-    assert first == second
-
-
-def test_a_folder_that_exists_is_refused_before_the_file_is_read(written):
-    _, folder = written
-    done = run("no such file.csv", *QUICK, "--output", folder)
-    assert done.exit_code == 4
-    assert "--force" in done.stderr
-    assert (folder / "comparison.json").exists()
-
-
 def test_force_replaces_our_own_results(written, file):
     _, folder = written
     done = run(file, "--methods", "lof", "--missing", "drop", "--output", folder, "--force")
@@ -135,20 +101,10 @@ def test_compare_samples_many_rows_and_leaves_the_others_without_labels(file, tm
     assert (len(labels), labels.count("")) == (60, 30)
 
 
-def test_warnings_of_methods_go_to_stderr(tmp_path):
-    path = tmp_path / "fifteen.csv"
-    path.write_text("a,b\n" + "".join(f"{i % 4},{i % 7}\n" for i in range(15)))
-    done = run(path, "--methods", "lof")  # it looks at twenty neighbours
-    assert done.exit_code == 0, done.output
-    assert "Warning: local outlier factor: n_neighbors (20) is greater" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
         (["--methods", "dbscan"], 2, "--methods lists 'dbscan', which is unknown."),
-        (["--methods", "k-means,kmeans"], 2, "'k-means' twice"),
-        (["--rate", "0.7"], 2, "--rate"),
         ([], 3, "missing values"),
         (
             ["--missing", "drop", "--clusters", "61"],
@@ -161,19 +117,3 @@ def test_wrong_use_is_explained(file, options, code, words):
     done = run(file, *options)
     assert done.exit_code == code
     assert words in " ".join(done.stderr.split())
-
-
-def test_too_few_rows_are_explained(tmp_path):
-    path = tmp_path / "few.csv"
-    path.write_text("a,b\n1,2\n3,5\n2,9\n")
-    done = run(path)
-    assert done.exit_code == 3
-    assert "few.csv has 3 row(s), and a comparison needs at least 10" in " ".join(
-        done.stderr.split()
-    )
-
-
-def test_help_names_every_method():
-    (option,) = [p for p in compare.params if p.name == "methods"]
-    names = [name.replace(" ", "-") for name in METHODS]
-    assert [name for name in names if name not in option.help] == []

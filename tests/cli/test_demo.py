@@ -16,27 +16,6 @@ def test_demo_ends_with_the_path_of_the_report(shown):
     assert (folder / "iris-clusters" / "report.html").is_file()
 
 
-def test_demo_prints_the_command_it_runs(shown):
-    done, folder = shown
-    command = f"$ typicality cluster '{folder}/iris.csv' --output '{folder}/iris-clusters'"
-    assert command in done.stdout.splitlines()
-    assert "3 clusters; every row belongs to one." in done.stdout
-
-
-def test_demo_says_which_species_are_in_which_cluster(shown, read_csv):
-    text = " ".join(shown[0].stdout.split())
-    assert "cluster 1 is setosa (50 of 50);" in text
-    rows = read_csv(shown[1] / "iris.csv")
-    assert len(rows) == 150
-    assert list(rows[0]) == [
-        "sepal_length",
-        "sepal_width",
-        "petal_length",
-        "petal_width",
-        "species",
-    ]
-
-
 def test_commands_to_try_next_work(shown, run, tmp_path, monkeypatch):
     import shlex
 

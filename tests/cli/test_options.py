@@ -1,4 +1,4 @@
-"""Options that several commands share: what was typed can be typed again."""
+"""What was typed can be typed again."""
 
 import json
 from dataclasses import asdict
@@ -8,20 +8,20 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from typicality.cli.options import Options, command, table_options, table_words
+from typicality.cli.options import Options, command, command_line, table_options
 
 
 @command
 @table_options
 def tell(options):
-    click.echo(json.dumps([table_words(), asdict(options)]))
+    click.echo(json.dumps([command_line(), asdict(options)]))
 
 
 def told(*arguments):
     done = CliRunner().invoke(tell, list(arguments))
     assert done.exit_code == 0, done.output
     words, choice = json.loads(done.stdout)
-    return words, Options(**choice)
+    return words[2:], Options(**choice)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,6 @@ def told(*arguments):
         ("my file's $rows.csv", "--no-header", "--delimiter", ";"),
         ("rows.csv", "-c", '"size, in cm",weight'),
         ("rows.csv", "-c", '"the ""x"", in cm"', "--ignore", '"""y"" of it"'),
-        ("rows.csv", "--ignore", 'width "w"'),
         ("-",),
     ],
     ids=" ".join,

@@ -69,7 +69,7 @@ SITUATIONS = {
     "cluster-german": ["cluster german.csv -o run"],
     "outliers": [OUTLIERS],
     "outliers-false-discoveries": ["outliers plain.csv --reference clean.csv --fdr 0.1 -o run"],
-    "score": [CLUSTER + " -q", "score run new.csv"],
+    "score": [CLUSTER + " -q", "score run new.csv", "score run new.csv -o scored.csv"],
     "score-outliers": [OUTLIERS + " -q", "score run new.csv"],
     "score-missing-column": [CLUSTER + " -q", "score run narrow.csv"],
     "explain": [OUTLIERS + " -q", "explain run plain.csv --row 7"],

@@ -13,30 +13,14 @@ WRONG = {  # and what the message names
         ["-m", "sequential", "--alpha", "0.5"],
         ["--alpha", "--method sequential", "alpha-cut"],
     ),
-    "option of another method than the automatic one": (
-        ["--min-cluster-size", "5"],
-        ["--min-cluster-size", "--method auto", "alpha-cut"],
-    ),
-    "assign": (
-        ["-m", "fcm", "-k", "2", "--assign", "all"],
-        ["--assign", "--method fcm", "alpha-cut, sequential, sparse-adaptive"],
-    ),
     "unknown parameter": (
         ["-m", "alpha-cut", "--param", "max_itr=3"],
         ["'max_itr'", "did you mean 'max_iter'?"],
-    ),
-    "far from any parameter": (
-        ["-m", "alpha-cut", "--param", "zzz=3"],
-        ["'zzz'", "alpha, assign,", "weights"],
     ),
     "no value": (["--param", "tol"], ["--param 'tol'", "NAME=VALUE"]),
     "bad value": (
         ["-m", "alpha-cut", "--param", "tol=much"],
         ["'tol' parameter of AlphaCutClustering", "'much'"],
-    ),
-    "given twice": (
-        ["-m", "alpha-cut", "--sigma", "1", "--param", "sigma=2"],
-        ["The option --sigma sets sigma"],
     ),
     "seed": (
         ["-m", "fcm", "-k", "2", "--param", "random_state=2"],
@@ -47,7 +31,6 @@ WRONG = {  # and what the message names
         ["store_memberships cannot be changed"],
     ),
     "matrices": (["-m", "fcm", "-k", "2", "--kernel", "precomputed"], ["kernel 'precomputed'"]),
-    "distances": (["-m", "alpha-cut", "--param", "metric=precomputed"], ["metric 'precomputed'"]),
 }
 
 

@@ -1,76 +1,34 @@
-"""Inputs that are nearly right: bytes, archives and JSON with a few changes."""
+"""Inputs that are nearly right: bytes and JSON with a few changes."""
 
 import copy
-import io
 import json
-import zipfile
 
 from hypothesis import strategies as st
 
 # What parsers treat in a special way: marks, limits, other encodings, escapes of a terminal.
 TOKENS = [
-    *(b"", b"\0", b"\n", b"\r\n", b"\r", b",", b";", b"\t", b'"', b'""', b"'", b"#", b" ", b"="),
+    *(b"", b"\0", b"\n", b"\r\n", b"\r", b",", b";", b"\t", b'"', b'""', b"#", b" ", b"="),
+    *(b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b"\xc3", b"\xed\xa0\x80", b"\x1b[2J", b"\x9b"),
+    *("\u202e".encode(), "\u2028".encode(), "1\u00a0234".encode(), b"9" * 400),
     *(
-        b"\xff",
-        b"\xef\xbb\xbf",
-        b"\xff\xfe",
-        b"\xc3",
-        b"\xed\xa0\x80",
-        b"\x1b[2J",
-        b"\x9b",
-        b"\x07",
-    ),
-    *("\u202e".encode(), "\u2028".encode(), "é".encode("latin-1"), "1\u00a0234".encode()),
-    *(b"nan", b"NA", b"-", b"inf", b"-inf", b"1e999", b"-1e-999", b"1e308", b"0x1p3", b"1_000"),
-    *(
+        b"NA",
+        b"-",
+        b"-inf",
+        b"1e999",
+        b"-1e-999",
+        b"1e308",
+        b"1_000",
         b"1.234,5",
-        b"1,234.5",
         b"$7,440",
         b"60%",
-        b"01/02/2024",
-        b"true",
-        b"null",
-        b"-0",
-        b"9" * 400,
     ),
-    *(
-        b"[",
-        b"]",
-        b"{",
-        b"}",
-        b'{"a":',
-        b"[[[[",
-        b":",
-        b"\\u0000",
-        b"\\ud800",
-        b"<",
-        b"&#0;",
-        b"]]>",
-    ),
+    *(b"[", b"]", b"{", b"}", b'{"a":', b"[[[[", b":", b"\\u0000", b"\\ud800"),
     *(b"\xff" * 4, b"\x7f\xff\xff\xff", b"\xff\xff\xff\x7f", b"\x80" * 9, b"\0" * 8, b"PAR1"),
 ]
-# The same for values of JSON, and what stands for values in model files.
+# The same for values of JSON.
 STRANGE = [
-    *(None, True, False, -1, 0, 1, 3, 2**31, 2**63, 2**70, 10**400, -0.5, 1e300, "", "x", "drop"),
+    *(None, True, -1, 0, 3, 2**63, 10**400, -0.5, 1e300, "", "x", "drop", [], {}, [None], {"": 1}),
     *("\x1b[2J", "\u202e", "\ud800", "a\nb", "../x", "/dev/zero", "-", "ä" * 300, "<script>", "*"),
-    *(
-        [],
-        {},
-        [None],
-        [[]],
-        {"": 1},
-        {"float": "nan"},
-        {"float": "inf"},
-        {"list": []},
-        {"dict": {}},
-    ),
-    *({"tuple": [1, "x"]}, {"strings": ["a", "b"]}, {"objects": [None, 1]}, {"type": "int"}),
-    *({"slice": [0, None, None]}, {"dtype": "int8"}, {"object": 0}, {"object": -1}, {"object": 5}),
-    *(
-        {"scalar": "int64", "value": 7},
-        {"enum": "Status", "value": "max_iter"},
-        {"repeat": [2**40]},
-    ),
 ]
 _BYTES = st.sampled_from(TOKENS) | st.binary(max_size=6)
 _VALUES = st.sampled_from(STRANGE).map(copy.deepcopy) | st.recursive(
@@ -103,26 +61,6 @@ def changed_bytes(draw, seeds, *, most=4):
                 content[:start] + content[start:stop] * draw(st.integers(2, 50)) + content[stop:]
             )
     return content
-
-
-@st.composite
-def changed_archives(draw, seeds):
-    """One of some zip files with a member changed, so that sums and lengths are right again."""
-    members = dict(draw(st.sampled_from([members_of(seed) for seed in seeds])))
-    name = draw(st.sampled_from(sorted(members)))
-    members[name] = draw(changed_bytes([members[name]]))
-    if draw(st.integers(0, 9)) == 0:
-        del members[draw(st.sampled_from(sorted(members)))]
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", draw(st.sampled_from([0, 8]))) as archive:
-        for member, content in members.items():
-            archive.writestr(member, content)
-    return packed.getvalue()
-
-
-def members_of(archive):
-    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-        return {name: opened.read(name) for name in opened.namelist()}
 
 
 @st.composite

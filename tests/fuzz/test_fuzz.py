@@ -5,15 +5,16 @@ import warnings
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from fuzz import runs, tables
 from fuzz.contract import outcome_of
-from fuzz.targets import NAMES, target_of
 
+TARGETS = tables.TARGETS | runs.TARGETS
 FEW = {"run.json": 40}  # the slower one
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TARGETS)
 def test_target_succeeds_or_refuses_in_words(name, tmp_path):
-    target, outcomes = target_of(name), set()
+    target, outcomes = TARGETS[name], set()
 
     @settings(
         max_examples=FEW.get(name, 120),

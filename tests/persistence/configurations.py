@@ -1,6 +1,5 @@
 """Models in every configuration, for files to keep."""
 
-import dataclasses
 from contextlib import nullcontext
 from functools import cache
 
@@ -30,7 +29,6 @@ from typicality import (
     FuzzyCMeans,
     OneClusterPCM,
     PossibilisticCMeans,
-    SequentialPCM,
 )
 from typicality.kernels import (
     Cauchy,
@@ -71,84 +69,41 @@ CONFIGURATIONS = {
             [*ESTIMATORS, *KERNEL_ESTIMATORS, *DETECTORS, *CUTTERS, *ADAPTIVE, *AUTOMATIC]
         )
     },
-    **{
-        f"{way}-{type(model).__name__}": (clone(model).set_params(sigma=3.0), ROWS, NEW, {})
-        for way in WAYS
-        for model in (OneClusterPCM(), FuzzyCMeans(2, kernel="gaussian"), AlphaCutClustering())
-    },
-    **{
-        f"sparse-{type(model).__name__}-{model.kernel}": (model, csr_array(ROWS), NEW, {})
-        for model in (FuzzyCMeans(2), FuzzyCMeans(2, kernel="cosine"), OneClusterPCM())
-    },
-    **{
-        f"kernel-{name}": (FuzzyCMeans(2, kernel=name), ROWS, NEW, {})
-        for name in ("rbf", "poly", "cosine", "sigmoid", "chi2", "additive_chi2")
-    },
+    **{f"{way}-OneClusterPCM": (OneClusterPCM(sigma=3.0), ROWS, NEW, {}) for way in WAYS},
+    "blocked-FuzzyCMeans": (FuzzyCMeans(2, kernel="gaussian", sigma=3.0), ROWS, NEW, {}),
+    "truncated-AlphaCutClustering": (AlphaCutClustering(sigma=3.0), ROWS, NEW, {}),
+    "sparse": (FuzzyCMeans(2, kernel="cosine"), csr_array(ROWS), NEW, {}),
+    "kernel-chi2": (FuzzyCMeans(2, kernel="chi2"), ROWS, NEW, {}),
     **{
         f"object-{type(kernel).__name__}": (OneClusterPCM(kernel=kernel), ROWS, NEW, {})
         for kernel in (
-            Linear(),
-            Gaussian(np.float64(0.7)),
-            Laplacian(1.3),
-            Cauchy(2),
-            Cosine(),
-            Polynomial(2, gamma=0.5),
+            *(Linear(), Gaussian(np.float64(0.7)), Laplacian(1.3), Cauchy(2), Cosine()),
+            *(Polynomial(2, gamma=0.5), LocalGaussian(ROWS, 20)),
         )
     },
     "precomputed": (FuzzyCMeans(2, kernel="precomputed"), np.exp(-SQDIST), None, {}),
-    "precomputed-any": (OneClusterPCM(kernel="precomputed"), ROWS @ ROWS.T, None, {}),
     "dissimilarities": (OneClusterPCM(kernel="dissimilarities"), np.sqrt(SQDIST), None, {}),
-    "dissimilarities-adaptive": (AdaptivePCM(kernel="dissimilarities"), np.sqrt(SQDIST), None, {}),
-    **{
-        f"float32-{type(model).__name__}": (
-            model,
-            ROWS.astype(np.float32),
-            NEW.astype(np.float32),
-            {},
-        )
-        for model in (OneClusterPCM(), FuzzyCMeans(2), AlphaCutClustering(), SequentialPCM())
-    },
-    **{
-        f"weights-{type(model).__name__}": (model, ROWS, NEW, {"sample_weight": WEIGHT})
-        for model in (
-            OneClusterPCM(),
-            AlphaCutClustering(assign="all"),
-            FuzzyCMeans(2, kernel="connectivity"),
-            AdaptivePCM(),
-        )
-    },
     "distances": (
         AlphaCutClustering(kernel="dissimilarities"),
         np.sqrt(SQDIST),
         np.sqrt(SQDIST)[:7] + 0.1,
         {},
     ),
+    "float32": (OneClusterPCM(), ROWS.astype(np.float32), NEW.astype(np.float32), {}),
+    **{
+        f"weights-{type(model).__name__}": (model, ROWS, NEW, {"sample_weight": WEIGHT})
+        for model in (AlphaCutClustering(assign="all"), AdaptivePCM())
+    },
     "sphere": (make_pipeline(SphereEmbedding(), AlphaCutClustering()), ROWS, NEW, {}),
-    "local-at-a-level": (AlphaCutClustering(kernel="local", alpha=0.3), ROWS, NEW, {}),
-    "distances-at-a-level": (
-        AlphaCutClustering(kernel="dissimilarities", alpha=0.3, assign="all"),
-        np.sqrt(SQDIST),
-        None,
-        {"sample_weight": WEIGHT},
-    ),
-    "object-LocalGaussian": (FuzzyCMeans(2, kernel=LocalGaussian(ROWS, 20)), ROWS, NEW, {}),
     "automatic-mixture": (
         AutoClustering(random_state=0),
         np.hstack([ROWS, ROWS[::-1] + RNG.normal(size=ROWS.shape)]),
         np.hstack([NEW, NEW]),
         {},
     ),
-    "columns-first": (OneClusterPCM(kernel="polynomial"), np.asfortranarray(ROWS), NEW, {}),
     "scaler": (ColumnScaler(missing="median"), ROWS, NEW, {}),
     "pipeline": (
         Pipeline([("columns", ColumnScaler()), ("model", AlphaCutClustering(sigma=0.4))]),
-        ROWS,
-        NEW,
-        {},
-    ),
-    "pipeline-none": (Pipeline([("none", None), ("model", FuzzyCMeans(2))]), ROWS, NEW, {}),
-    "pipeline-nested": (
-        make_pipeline("passthrough", make_pipeline(ColumnScaler(), FuzzyCMeans(2))),
         ROWS,
         NEW,
         {},
@@ -166,83 +121,38 @@ CONFIGURATIONS = {
         {},
     ),
     **{
-        f"before-{type(transformer).__name__}-{i}": (
+        f"before-{type(transformer).__name__}": (
             make_pipeline(transformer, FuzzyCMeans(2)),
-            HOLES if isinstance(transformer, SimpleImputer) else ROWS,
+            ROWS,
             NEW,
             {},
         )
-        for i, transformer in enumerate(
-            [
-                StandardScaler(),
-                StandardScaler(with_mean=False, with_std=False),
-                RobustScaler(),
-                RobustScaler(with_centering=False, unit_variance=True),
-                MinMaxScaler((-1, 1), clip=True),
-                MaxAbsScaler(),
-                QuantileTransformer(n_quantiles=20, random_state=0),
-                QuantileTransformer(n_quantiles=9, output_distribution="normal", random_state=0),
-                SimpleImputer(),
-                SimpleImputer(strategy="constant", fill_value=3.0, add_indicator=True),
-                PCA(2),
-                PCA(0.9, whiten=True),
-                PCA("mle", svd_solver="full"),
-                FunctionTransformer(),
-                ColumnTransformer([("a", StandardScaler(), [0])], remainder="passthrough"),
-                ColumnTransformer(
-                    [("a", RobustScaler(), slice(0, 1)), ("b", "passthrough", [False, True])]
-                ),
-                ColumnTransformer([("a", "drop", [-1])], remainder=MinMaxScaler()),
-                ColumnTransformer([("a", PCA(1), np.array([0, 1])), ("b", StandardScaler(), [])]),
-            ]
-        )
+        for transformer in [
+            *(StandardScaler(), RobustScaler(), MinMaxScaler((-1, 1), clip=True), MaxAbsScaler()),
+            QuantileTransformer(n_quantiles=9, output_distribution="normal", random_state=0),
+            *(SimpleImputer(), PCA(0.9, whiten=True), FunctionTransformer()),
+        ]
     },
-    "before-with-missing": (
-        make_pipeline(StandardScaler(), SimpleImputer(strategy="median"), OneClusterPCM()),
-        HOLES,
-        NEW,
+    "frame": (
+        make_pipeline(
+            ColumnTransformer(
+                [
+                    ("n", make_pipeline(SimpleImputer(), StandardScaler()), ["a", "b"]),
+                    ("o", OneHotEncoder(drop="first"), ["colour"]),
+                    ("f", OneHotEncoder(min_frequency=20), ["size"]),
+                    ("p", "passthrough", slice("c", "c")),
+                    ("d", "drop", ["empty"]),
+                    ("m", OneHotEncoder(handle_unknown="ignore"), ["gaps"]),
+                ],
+                sparse_threshold=0,
+                transformer_weights={"n": 0.5},
+            ),
+            FuzzyCMeans(2),
+        ),
+        FRAME,
+        FRAME[::-1],
         {},
     ),
-    **{
-        f"frame-{i}": (make_pipeline(transformer, FuzzyCMeans(2)), FRAME, FRAME[::-1], {})
-        for i, transformer in enumerate(
-            [
-                ColumnTransformer(
-                    [
-                        ("n", make_pipeline(SimpleImputer(), StandardScaler()), ["a", "b"]),
-                        ("o", OneHotEncoder(drop="first"), ["colour"]),
-                        ("p", "passthrough", slice("c", "c")),
-                        ("d", "drop", ["empty"]),
-                        (
-                            "m",
-                            make_pipeline(
-                                SimpleImputer(strategy="most_frequent"), OneHotEncoder(dtype=int)
-                            ),
-                            ["gaps"],
-                        ),
-                    ],
-                    sparse_threshold=0,
-                    transformer_weights={"n": 0.5},
-                ),
-                ColumnTransformer(
-                    [
-                        ("few", OneHotEncoder(min_frequency=20), ["colour", "size"]),
-                        ("max", OneHotEncoder(max_categories=2, drop="if_binary"), ["flag"]),
-                        ("gap", OneHotEncoder(handle_unknown="ignore"), ["gaps"]),
-                    ],
-                    remainder="drop",
-                    sparse_threshold=0,
-                ),
-                ColumnTransformer(
-                    [
-                        ("o", OneHotEncoder(sparse_output=False), ["colour"]),
-                        ("n", "passthrough", [1, 2]),
-                    ],
-                    verbose_feature_names_out=False,
-                ).set_output(transform="pandas"),
-            ]
-        )
-    },
     "compressed-fourier": (OneClusterPCM(sigma=8.0), ROWS, NEW, {}),
     "compressed-set": (FuzzyCMeans(2, kernel=Cauchy(30.0)), ROWS, NEW, {}),
     "mixed-columns": (
@@ -262,25 +172,3 @@ def fitted(name):
     with summed_by(way) if way in WAYS else nullcontext():
         model = clone(model).fit(rows, **how)
     return model.compress(1e-2) if name.startswith("compressed") else model
-
-
-def parts_of(value):
-    if isinstance(value, dict):
-        return list(value.values())
-    if isinstance(value, list | tuple):
-        return list(value)
-    if dataclasses.is_dataclass(value):
-        return [getattr(value, field.name) for field in dataclasses.fields(value)]
-    return list(vars(value).values()) if hasattr(value, "__dict__") else []
-
-
-def classes_in(model):
-    """The classes of typicality that are met on the way through a model."""
-    found, seen, waiting = set(), {}, [model]
-    while waiting:
-        value = waiting.pop()
-        known = id(value) in seen
-        seen[id(value)] = value
-        found.add(type(value))
-        waiting.extend([] if known else parts_of(value))
-    return {kind for kind in found if kind.__module__.startswith("typicality.")}

@@ -93,14 +93,6 @@ def test_first_sheet_is_read_with_its_rows_as_lines(workbook):
     assert [path.name for path in workbook.parent.iterdir()] == ["rows.xlsx"]
 
 
-def test_same_sheet_has_the_same_fingerprint(workbook):
-    prints = set()
-    for _ in range(2):
-        with open_table(workbook) as table:
-            prints.add(read_rows(table).fingerprint)
-    assert len(prints) == 1
-
-
 def test_error_in_a_sheet_names_the_row(workbook):
     write_workbook(workbook, [["a", "b"], [1, 2], [3, "red"], [4, 5]])
     with open_table(workbook) as table, pytest.raises(TableError) as caught:
