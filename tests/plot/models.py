@@ -17,7 +17,7 @@ from typicality import (
 
 ESTIMATORS = {
     "alpha-cut": AlphaCutClustering(),
-    "alpha-cut at a level": AlphaCutClustering(alpha=0.3, min_cluster_size=5),
+    "alpha-cut at a level": AlphaCutClustering(alpha=0.33, min_cluster_size=5),
     "alpha-cut, all rows": AlphaCutClustering(assign="all"),
     "alpha-cut of one width": AlphaCutClustering(kernel="gaussian"),
     "one cluster": OneClusterPCM(),

@@ -77,9 +77,8 @@ def test_tree_display_shows_the_cut_of_each_cluster(ax):
 
 def test_tree_display_draws_no_cluster_at_all(ax):
     with pytest.warns(match="cluster"):
-        model = AlphaCutClustering(kernel="gaussian", min_cluster_size=1000).fit(rows())
+        model = AlphaCutClustering(kernel="gaussian", alpha=0.99).fit(rows())
     display = ClusterTreeDisplay.from_estimator(model, ax=ax)
-    assert display.cuts_ == []
     assert len(display.coloured_.get_segments()) == 0
     assert len(display.branches_.get_segments()) > 1
     assert len(ax.get_xticks()) == 0
