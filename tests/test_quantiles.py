@@ -48,6 +48,12 @@ def test_weighted_quantile_of_many_values_that_a_sample_misleads():
     assert np.isnan(weighted_quantile(values, 0.5))
 
 
+def test_weighted_quantile_ignores_equal_weights_that_sum_to_one(rng):
+    values = rng.normal(size=500)
+    weight = np.full(500, 1 / 500)
+    assert_allclose(weighted_quantile(values, 0.1, weight), weighted_quantile(values, 0.1))
+
+
 def test_weighted_quantile_has_the_nominal_probability_for_new_values(rng):
     """Also for few values: the mean over many draws of the share of the source below."""
     for n, rate in [(20, 0.1), (50, 0.05), (200, 0.01)]:
