@@ -1,7 +1,6 @@
 """The package works without a network, and the tests would notice if it asked for one."""
 
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,21 +10,6 @@ import pytest
 from cli.conftest import group_lines
 
 BLOCKED = "import network; network.block()"
-REFUSED = "the tests have no network"
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda: socket.create_connection(("example.org", 80), timeout=1),
-        lambda: socket.getaddrinfo("example.org", 80),
-    ],
-    ids=["name", "look up"],
-)
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_other_machines_cannot_be_reached(ask):
-    with pytest.raises(PermissionError, match=REFUSED):
-        ask()
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +44,11 @@ COMMANDS = [
 
 def test_commands_need_no_network(command):
     code = f"""
+import contextlib, socket
 from typicality.cli import main
+with contextlib.suppress(PermissionError):  # which only a process without a network raises
+    socket.create_connection(("192.0.2.1", 80), timeout=1)
+    raise SystemExit("there is a network")
 for line in {COMMANDS}:
     main(line.split(), standalone_mode=False)
 """

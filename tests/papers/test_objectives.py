@@ -31,22 +31,6 @@ def both(rows):
 # ---- one-class SVM and SVDD ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", [*RADIAL, Polynomial(2)], ids=str)
-def test_the_reference_solves_the_dual_of_svdd(kernel, rows):
-    K = kernel(rows, rows)
-    ceiling = 1 / (len(K) * NU)
-    weights = svdd.weights(K, NU)
-    assert_allclose(weights.sum(), 1)
-    assert weights.min() >= 0
-    assert weights.max() <= ceiling
-    d = svdd.sqdist(K, weights)
-    inside, outside = weights == 0, weights == ceiling
-    on_the_sphere = d[~inside & ~outside]
-    assert np.ptp(on_the_sphere) <= 1e-7 * d.max()
-    assert d[inside].max(initial=0) <= on_the_sphere.min() + 1e-7
-    assert d[outside].min(initial=np.inf) >= on_the_sphere.max() - 1e-7
-
-
 @pytest.mark.parametrize("kernel", RADIAL, ids=str)
 @pytest.mark.parametrize("nu", [0.05, 0.6])
 def test_for_radial_kernels_the_one_class_svm_is_svdd(kernel, nu, rows):

@@ -100,12 +100,6 @@ def test_longitude_and_latitude_are_found_by_name(names, found):
     assert find_map(names, values) == found
 
 
-def test_what_cannot_be_degrees_is_no_map():
-    values = np.array([[10.0, 20.0], [95.0, 30.0]])
-    assert find_map(["lat", "lon"], values) is None
-    assert find_map(["lon", "lat"], values) == (0, 1)
-
-
 def test_a_map_comes_before_principal_axes():
     rng = np.random.default_rng(0)
     columns = {

@@ -161,15 +161,6 @@ def test_comparison_samples_many_rows(apart):
     assert found.label_agreement["known"]["k-means"] == 1.0
 
 
-def test_estimators_of_ones_own_keep_their_parameters(apart):
-    own = [KMeans(5, random_state=3), LocalOutlierFactor(contamination=0.2)]
-    clusterer, detector = compare_methods(apart, methods=own, n_clusters=2).results
-    assert clusterer.name == "KMeans(n_clusters=5, random_state=3)"
-    assert clusterer.n_clusters == 5
-    assert detector.unassigned == pytest.approx(0.2)
-    assert own[0].get_params() == KMeans(5, random_state=3).get_params()
-
-
 # ---- what is shown -------------------------------------------------------------------------------
 
 
