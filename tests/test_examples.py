@@ -1,6 +1,5 @@
 """The examples of the gallery: each runs without a warning, draws, asks and answers."""
 
-import ast
 import runpy
 from pathlib import Path
 
@@ -38,12 +37,3 @@ def test_example_draws_figures(path, no_window):
     for figure in figures:
         figure.canvas.draw()
         assert any(ax.has_data() for ax in figure.axes)
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_example_asks_a_question_and_ends_with_the_answer(path):
-    text = path.read_text(encoding="utf-8")
-    assert "?" in ast.get_docstring(ast.parse(text)).partition("===\n")[2]
-    *_, last = text.split("# %%\n")
-    assert last.startswith("# What we learn\n")
-    assert all(line.startswith("#") for line in last.splitlines())

@@ -29,7 +29,7 @@ def test_weighted_quantile_is_that_of_numpy_without_weights(rng):
     assert weighted_quantile(values, 0.07) == np.quantile(values, 0.07, method="weibull")
 
 
-@pytest.mark.parametrize("rate", [1e-7, 0.001, 0.05, 0.5, 0.93, 1 - 1e-7])
+@pytest.mark.parametrize("rate", [1e-7, 0.05, 1 - 1e-7])
 @pytest.mark.parametrize("decimals", [1, 16])
 def test_weighted_quantile_of_many_values_has_the_bits_of_numpy(rng, rate, decimals):
     values = np.round(rng.normal(size=300_000), decimals)

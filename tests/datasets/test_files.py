@@ -1,13 +1,11 @@
 """Loaders read a file of a folder; scikit-learn fetches what OpenML has."""
 
-from urllib.error import URLError
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.utils import Bunch
 
-from typicality.datasets import files, load_breast_cancer_original, load_ionosphere, load_s2
+from typicality.datasets import files, load_breast_cancer_original, load_s2
 
 S2_LINES = ["f0,f1,label", *(f"{i},{2 * i},{1 + i % 15}" for i in range(5000))]
 
@@ -54,15 +52,6 @@ def test_complete_rows_are_fetched_where_there_is_no_file(without_folder, monkey
     rows, labels = load_breast_cancer_original()
     assert_array_equal(rows, X[[0, 2]])
     assert_array_equal(labels, [1, 0])
-
-
-def test_without_a_network_the_file_is_missing(without_folder, monkeypatch):
-    def refuse(**options):
-        raise URLError("no network here")
-
-    monkeypatch.setattr(files, "fetch_openml", refuse)
-    with pytest.raises(FileNotFoundError, match=r"ionosphere\.csv .* OpenML cannot be reached"):
-        load_ionosphere()
 
 
 def test_the_real_sets_are_those_of_the_paper(breast_cancer, ionosphere):

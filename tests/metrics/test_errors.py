@@ -17,31 +17,21 @@ PARTITIONS = {
     "NaN": ([0, 1, 1], np.where(SOFT == 1, np.nan, SOFT), r"value nan in row 2, column 0"),
     "negative": (SOFT - 0.5, SOFT, r"reference has the value -0.3 in row 1, column 0.*\[0, 1\]"),
     "above one": ([0, 1, 1], csr_matrix(3 * SOFT), r"memberships has the value 1.5 in row 0"),
-    "infinity": ([0, 1, 1], np.where(SOFT == 1, np.inf, SOFT), "value inf in row 2"),
     "fractions": ([0.5, 1, 1], SOFT, r"row 0 is not a whole number.*reshape\(-1, 1\)"),
     "NaN in labels": ([0, np.nan, 1], SOFT, "reference contains NaN or infinity, first in row 1"),
-    "missing label": (np.array(["a", np.nan, "b"], object), SOFT, "reference"),
     "mixed labels": (np.array(["a", 1, None], object), SOFT, "labels of several types"),
     "no rows": ([], SOFT, "reference is empty"),
     "no rows of memberships": ([0], np.empty((0, 2)), "memberships has no rows"),
     "too many dimensions": ([0], np.ones((1, 1, 1)), r"shape \(1, 1, 1\), expected \(n_samples"),
-    "a number": (3, SOFT, r"reference has shape \(\), expected \(n_samples, n_clusters\)"),
     "ragged": ([0, 1], [[1.0], [0.5, 0.5]], "memberships: setting an array element"),
-    "text": ([0], [["a", "b"]], "memberships: could not convert"),
 }
-MEASURES = [
-    metrics.generalized_rand_score,
-    metrics.adjusted_generalized_rand_score,
-    metrics.generalized_rand_estimate,
-]
 
 
-@pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("case", PARTITIONS)
-def test_measures_refuse_bad_partitions(measure, case):
+def test_measures_refuse_bad_partitions(case):
     reference, memberships, message = PARTITIONS[case]
     with pytest.raises(ValueError, match=message):
-        measure(reference, memberships)
+        metrics.generalized_rand_score(reference, memberships)
 
 
 CALLS = {
@@ -53,8 +43,6 @@ CALLS = {
         lambda: metrics.pair_f1_score([0, 1, 1], [0, 1]),
         "labels_true has 3 rows, but labels_pred has 2",
     ),
-    "no labels": (lambda: metrics.pair_recall_score([0], []), "labels_pred is empty"),
-    "lengths in success rate": (lambda: metrics.success_rate([0], [0, 1]), "has 1 rows, but"),
     "matching": (
         lambda: metrics.success_rate([0], [0], matching="hungarian"),
         "matching must be one of 'greedy', 'optimal'; got 'hungarian'",
@@ -64,15 +52,9 @@ CALLS = {
         r"flags_a must be boolean.*holds 0, 1, 1, \.\.\.\. If .* pass flags_a == 1",
     ),
     "scores for flags": (lambda: metrics.jaccard_score([True], [0.3]), "flags_b must be boolean"),
-    "lengths of flags": (lambda: metrics.jaccard_score([True], [1, 1]), "flags_a has 1 rows"),
-    "no flags": (lambda: metrics.jaccard_score([], []), r"flags_a has shape \(0,\)"),
     "pairs": (
         lambda: metrics.generalized_rand_estimate([0, 1, 1], SOFT, n_pairs=1),
         "n_pairs must be a whole number, 2 or more; got 1",
-    ),
-    "half pairs": (
-        lambda: metrics.generalized_rand_estimate([0, 1, 1], SOFT, n_pairs=2.5),
-        "got 2.5",
     ),
     "labels for memberships": (
         lambda: metrics.partition_coefficient([0.0, 1.0]),
@@ -100,14 +82,6 @@ CALLS = {
     "silhouette of one cluster": (
         lambda: metrics.fuzzy_silhouette_score(X, np.full((3, 2), 0.5)),
         r"put 3 rows into 1 cluster\(s\)",
-    ),
-    "silhouette of single rows": (
-        lambda: metrics.fuzzy_silhouette_score(X, np.eye(3)),
-        r"put 3 rows into 3 cluster\(s\)",
-    ),
-    "silhouette of nothing": (
-        lambda: metrics.fuzzy_silhouette_score(X, np.zeros((3, 2))),
-        r"put 0 rows into 0 cluster\(s\)",
     ),
     "silhouette without clusters": (
         lambda: metrics.fuzzy_silhouette_score(X, np.empty((3, 0))),

@@ -22,22 +22,14 @@ def two(request, rng):
 
 
 def test_errors_are_those_of_a_normal_distribution(two):
-    """Mean 0 and variance 1 of 400 standardised errors, within four standard errors of each."""
+    """Mean 0 and variance 1 of 200 standardised errors, within four standard errors of each."""
     exact = generalized_rand_score(*two), adjusted_generalized_rand_score(*two)
-    found = [generalized_rand_estimate(*two, n_pairs=500, random_state=s) for s in range(400)]
+    found = [generalized_rand_estimate(*two, n_pairs=500, random_state=s) for s in range(200)]
     scores = np.array([(e.score - exact[0]) / e.standard_error for e in found])
     adjusted = np.array([(e.adjusted - exact[1]) / e.adjusted_standard_error for e in found])
     for errors in (scores, adjusted):
-        assert_allclose(errors.mean(), 0, atol=4 / np.sqrt(400))
-        assert_allclose(errors.var(), 1, atol=4 * np.sqrt(2 / 400))
-
-
-def test_more_pairs_come_nearer(two):
-    estimate = generalized_rand_estimate(*two, n_pairs=1_000_000, random_state=0)
-    assert estimate.n_pairs == 1_000_000
-    assert estimate.standard_error < 5e-4
-    assert_allclose(estimate.score, generalized_rand_score(*two), atol=1e-3)
-    assert_allclose(estimate.adjusted, adjusted_generalized_rand_score(*two), atol=4e-3)
+        assert_allclose(errors.mean(), 0, atol=4 / np.sqrt(200))
+        assert_allclose(errors.var(), 1, atol=4 * np.sqrt(2 / 200))
 
 
 def test_estimate_takes_rows_that_do_not_sum_to_one(rng):

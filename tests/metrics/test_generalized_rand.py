@@ -9,7 +9,7 @@ from scipy.sparse import coo_array, csr_matrix
 from scipy.spatial.distance import pdist
 from sklearn.metrics import adjusted_rand_score, rand_score
 
-from metrics.strategies import labels, memberships, two_partitions, typicalities
+from metrics.strategies import labels, two_partitions, typicalities
 from reference import metrics as slow
 from typicality.metrics import (
     adjusted_generalized_rand_score,
@@ -31,7 +31,6 @@ def soft(rng, n_rows, n_clusters=4, concentration=0.5):
 
 
 @normalized_or_not
-@settings(max_examples=100)
 @given(two_partitions())
 def test_generalized_rand_is_the_mean_over_all_pairs(normalize, two):
     expected = slow.generalized_rand(*two, normalize)
@@ -39,7 +38,6 @@ def test_generalized_rand_is_the_mean_over_all_pairs(normalize, two):
 
 
 @normalized_or_not
-@settings(max_examples=100)
 @given(two_partitions())
 def test_adjusted_rand_is_relative_to_independent_pairs(normalize, two):
     expected = slow.expected_over_pairs(*two, normalize)
@@ -49,13 +47,7 @@ def test_adjusted_rand_is_relative_to_independent_pairs(normalize, two):
     assert_allclose(found, adjusted, rtol=1e-8, atol=1e-8)
 
 
-@given(two_partitions(most=5))
-@settings(max_examples=25)
-def test_independent_pairs_are_the_mean_over_all_orders_of_the_rows(two):
-    assert_allclose(slow.expected_over_pairs(*two), slow.expected_over_permutations(*two))
-
-
-@pytest.mark.parametrize("n_rows", [2, 127, 128, 129, 391])
+@pytest.mark.parametrize("n_rows", [2, 128, 391])
 @pytest.mark.parametrize("n_clusters", [1, 5])
 def test_blocks_miss_no_pair(rng, n_rows, n_clusters):
     U, V = 0.9 * soft(rng, n_rows, n_clusters), soft(rng, n_rows, 3)
@@ -72,6 +64,7 @@ def test_blocks_miss_no_pair(rng, n_rows, n_clusters):
 # ---- crisp partitions ---------------------------------------------------------------------------
 
 
+@settings(max_examples=25)
 @given(two_partitions(kind=labels, most=30))
 def test_crisp_partitions_have_the_rand_index_to_the_last_bit(two):
     matrices = [np.array(slow.memberships_of(y)).reshape(len(y), -1) for y in two]
@@ -102,12 +95,6 @@ def test_rows_of_zeros_and_the_label_minus_one_belong_nowhere(score):
     assert score(y, np.delete(with_class, 2, axis=1)) == score(y, with_class)
 
 
-@both_scores
-def test_no_cluster_at_all_is_one_class(rng, score):
-    U = soft(rng, 30)
-    assert score(np.empty((30, 0)), U) == score(np.full(30, -1), U) == score(np.zeros(30), U)
-
-
 def test_normalising_ignores_the_scale_of_a_row_and_else_it_counts(rng):
     U, y = soft(rng, 50), rng.integers(0, 3, 50)
     scaled = U * rng.uniform(0.1, 1, (50, 1))
@@ -115,15 +102,6 @@ def test_normalising_ignores_the_scale_of_a_row_and_else_it_counts(rng):
     faded = [generalized_rand_score(y, U * f, normalize=False) for f in (1e-3, 1e-6, 0.0)]
     assert_allclose(faded, generalized_rand_score(y, np.zeros((50, 1))), atol=2e-3)
     assert_allclose(generalized_rand_score(y, U, normalize=False), generalized_rand_score(y, U))
-
-
-def test_outliers_that_are_known_as_such_are_worth_keeping():
-    y = np.array([0, 0, 0, 1, 1, 1, -1, -1])
-    typicality = np.array(
-        [[0.9, 0], [0.8, 0], [0.9, 0], [0, 0.9], [0, 1], [0, 1], [0.05, 0], [0, 0.02]]
-    )
-    kept = generalized_rand_score(y, typicality, normalize=False)
-    assert kept > 0.85 > generalized_rand_score(y, typicality)
 
 
 # ---- invariances --------------------------------------------------------------------------------
@@ -150,19 +128,6 @@ def test_order_of_clusters_and_names_of_classes_do_not_matter(score, two, y):
 
 
 @both_scores
-@given(two=two_partitions(kind=memberships, most=20))
-def test_a_partition_agrees_with_itself(score, two):
-    assert score(two[0], two[0]) == 1
-    assert score(two[0], np.column_stack([np.zeros(len(two[0])), two[0]])) == 1
-
-
-@given(two_partitions(most=20))
-def test_generalized_rand_is_in_the_unit_interval(two):
-    assert 0 <= generalized_rand_score(*two) <= 1
-    assert adjusted_generalized_rand_score(*two) <= 1
-
-
-@both_scores
 def test_one_row_agrees(score):
     assert score([3], [[0.2, 0.8]]) == 1
     assert score([[1.0, 0.0]], [[0.2, 0.8]]) == 1
@@ -182,12 +147,6 @@ def test_generalized_rand_takes_all_kinds_of_arrays(rng, score):
         assert_allclose(score(V, same), expected, atol=1e-12)
 
 
-def test_independent_partitions_have_nothing_in_common(rng):
-    y, U, V = rng.integers(0, 3, 1500), soft(rng, 1500), soft(rng, 1500, 3)
-    assert generalized_rand_score(V, U) > 0.6
-    assert_allclose([adjusted_generalized_rand_score(other, U) for other in (y, V)], 0, atol=0.01)
-
-
 # ---- many rows ----------------------------------------------------------------------------------
 
 
@@ -202,4 +161,3 @@ def test_scores_of_many_rows_are_estimates_with_a_seed(rng, monkeypatch, referen
     estimate = generalized_rand_estimate(other, U, random_state=3)
     assert_allclose(found, [estimate.score, estimate.adjusted], atol=1e-9)
     assert_allclose(found, exact, atol=4 * estimate.adjusted_standard_error)
-    assert [score(other, U) for score in BOTH] == [score(other, U) for score in BOTH]

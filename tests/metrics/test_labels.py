@@ -2,16 +2,11 @@
 
 import numpy as np
 import pytest
-import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
-from sklearn.cluster import KMeans
-from sklearn.metrics import make_scorer
 
 from metrics.strategies import labels, two_partitions
 from reference import metrics as slow
-from typicality import OneClusterPCM, metrics
 from typicality.metrics import (
     jaccard_score,
     pair_confusion,
@@ -22,11 +17,6 @@ from typicality.metrics import (
 )
 
 two_labels = two_partitions(kind=labels, most=14)
-
-
-def test_rand_scores_are_those_of_scikit_learn():
-    assert metrics.rand_score is sklearn.metrics.rand_score
-    assert metrics.adjusted_rand_score is sklearn.metrics.adjusted_rand_score
 
 
 # ---- pairs --------------------------------------------------------------------------------------
@@ -52,11 +42,6 @@ def test_pair_scores_are_shares_of_the_counts(two):
     assert pair_f1_score(*two) == found.f1 == pair_f1_score(*two[::-1])
 
 
-def test_f1_is_the_harmonic_mean(rng):
-    found = pair_confusion(rng.integers(0, 3, 50), rng.integers(0, 4, 50))
-    assert_allclose(found.f1, 2 / (1 / found.precision + 1 / found.recall))
-
-
 def test_shares_of_no_pairs_are_one():
     alone, together = [0, 1, 2], [0, 0, 0]
     assert pair_confusion(alone, [5, 4, 3]).f1 == 1
@@ -67,19 +52,12 @@ def test_shares_of_no_pairs_are_one():
 
 
 def test_counts_of_many_rows_are_exact():
-    n = 3_000_001  # its pairs have an odd number beyond 2 ** 42
+    n = 300_001  # has more than 2 ** 35 pairs
     found = pair_confusion(np.zeros(n, np.int8), np.arange(n) % 2)
     half = [(n + 1) // 2, n // 2]
     assert found.true_positives == sum(k * (k - 1) // 2 for k in half)
     assert found.true_positives + found.false_negatives == n * (n - 1) // 2
     assert isinstance(found.true_positives, int)
-
-
-def test_pair_scores_serve_as_scorers(blobs):
-    X, y = blobs
-    model = KMeans(3, n_init=1, random_state=0).fit(X)
-    for score in (pair_precision_score, pair_recall_score, pair_f1_score, success_rate):
-        assert make_scorer(score)(model, X, y) == 1
 
 
 # ---- success rate -------------------------------------------------------------------------------
@@ -92,12 +70,6 @@ def test_greedy_and_optimal_are_those_of_the_slow_twins(two):
     best = slow.best_success_rate(true, pred)
     assert success_rate(true, pred, matching="optimal") == pytest.approx(best)
     assert best >= success_rate(true, pred)
-
-
-def test_greedy_may_miss_what_optimal_finds():
-    true, pred = [0] * 7 + [1] * 3, [0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
-    assert success_rate(true, pred) == 4 / 10
-    assert success_rate(true, pred, matching="optimal") == 6 / 10
 
 
 def test_success_rate_matches_the_first_of_equal_classes():
@@ -125,11 +97,6 @@ def test_whole_numbers_of_any_type_know_minus_one():
         assert success_rate(true, same) == 2 / 3
 
 
-def test_many_clusters_take_no_time(rng):
-    y = rng.permutation(50_000)
-    assert success_rate(y, y) == 1
-
-
 # ---- flags --------------------------------------------------------------------------------------
 
 
@@ -142,17 +109,6 @@ def test_jaccard_is_that_of_two_sets(flags):
     assert jaccard_score(np.where(a, -1.0, 1.0), np.where(b, -1, 1)) == expected
 
 
-def test_jaccard_is_scikit_learns_for_truth_values(rng):
-    a, b = rng.random((2, 50)) < 0.3
-    assert jaccard_score(a, b) == sklearn.metrics.jaccard_score(a, b)
-
-
 def test_detectors_that_flag_nothing_agree():
     assert jaccard_score([False, False], [1, 1]) == 1
     assert jaccard_score([False, True], [1, 1]) == 0
-
-
-def test_jaccard_takes_the_flags_of_a_detector(blobs):
-    X, _ = blobs
-    wide, narrow = (OneClusterPCM(contamination=0.1, sigma=s).fit_predict(X) for s in (2.0, 1.5))
-    assert 0.5 < jaccard_score(wide, narrow) <= 1

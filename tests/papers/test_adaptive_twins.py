@@ -34,9 +34,9 @@ def clusters(rng, n_clusters, d):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.EmptyClustersWarning")
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(("estimator", "root"), ROOTS)
-@pytest.mark.parametrize("max_iter", [1, 5, 60])
+@pytest.mark.parametrize("max_iter", [1, 60])
 def test_sparse_adaptive_fit_is_that_of_the_slow_twin(seed, estimator, root, max_iter):
     X = clusters(np.random.default_rng(seed), 4, 2 + seed % 3)
     how = {"tol": 0.0, "max_iter": max_iter}
@@ -53,7 +53,7 @@ def test_sparse_adaptive_fit_is_that_of_the_slow_twin(seed, estimator, root, max
 
 
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.EmptyClustersWarning")
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("lam", [0.02, 0.2])
 def test_sequential_fit_is_that_of_the_slow_twin(seed, lam):
     X = clusters(np.random.default_rng(seed), 5, 2 + seed % 3)
@@ -70,13 +70,6 @@ def test_adaptive_fit_is_that_of_the_slow_twin(rng):
     twin = reference.top_down(reference.boxed(X), 7, 0.0, 0.1, tol=1e-9)
     model = PaperAPCM(7, beta=0.1, tol=1e-10).fit(X)
     assert_allclose(model.eta_, twin.eta, rtol=1e-6)
-
-
-def test_the_box_is_the_whole_range(blobs):
-    X = np.vstack([blobs[0], [[60.0, 0.0]]])
-    model = PaperAPCM(4).fit(X)
-    twin = reference.top_down(reference.boxed(X), 4, 0.0, 0.1)
-    assert_allclose(np.sort(model.eta_), np.sort(twin.eta), rtol=1e-3, atol=1e-9)
 
 
 def test_a_cycle_ends_by_the_cap():

@@ -34,11 +34,6 @@ def test_filippone2007_verdicts_are_those_of_the_page(page):
     assert [words.split()[0] for words in fails] == ["sigma"]
 
 
-def test_filippone2007_page_has_its_figure(page, setting):
-    assert "figures/figure_1.png" in page.text
-    assert (setting.folder / "figures" / "figure_1.png").stat().st_size > 10_000
-
-
 def test_filippone2007_figure_has_its_valley_and_clusters(found):
     """The valley of the histogram at .3667, three clusters above it, four iterations."""
     assert found.draws.valleys.mean() == pytest.approx(0.3667, abs=5e-4)

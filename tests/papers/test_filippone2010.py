@@ -4,12 +4,10 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from scipy.stats import spearmanr
 from sklearn.neighbors import KernelDensity
 
-from filippone2010 import figure_5
 from filippone2010.accuracy import Task, accuracy
-from filippone2010.detectors import KDE, PCM, SVM, kde, pcm
+from filippone2010.detectors import KDE, PCM, SVM
 from filippone2010.page import measure, write
 from reference.stability import accuracy_of_a_draw, seeds_of
 from regenerating import Setting, Verdict
@@ -56,16 +54,12 @@ HOLDING = [
 ]
 
 
-@pytest.mark.parametrize("start", HOLDING)
-def test_claim_holds(start, page):
-    (claim,) = (claim for claim in page.claims if claim.words.startswith(start))
-    assert claim.verdict == Verdict.HOLDS
-
-
-@pytest.mark.parametrize("name", ["figure_1", "figure_2", "figure_3", "figure_4", "figure_5"])
-def test_page_shows_its_figures(name, page, setting):
-    assert f"figures/{name}.png" in page.text
-    assert (setting.folder / "figures" / f"{name}.png").stat().st_size > 5_000
+def test_claims_hold_and_figures_are_shown(page):
+    holding = [claim.words for claim in page.claims if claim.verdict == Verdict.HOLDS]
+    assert [
+        start for start in HOLDING if not any(words.startswith(start) for words in holding)
+    ] == []
+    assert all(f"figures/figure_{number}.png" in page.text for number in range(1, 6))
 
 
 def test_one_cluster_is_more_stable_than_the_svm(found):
@@ -80,12 +74,6 @@ def test_outliers_weigh_little_in_one_cluster(found):
     theirs, ours = found.connections.at[5.0].weight_of_outliers
     assert theirs > 0.6
     assert ours < 0.002
-
-
-def test_scores_of_the_paper_are_functions_of_the_typicality():
-    X, _ = make_gaussian_and_outliers(100, 8, 4, random_state=0)
-    for model in (pcm(2.0).fit(X), kde(2.0).fit(X)):
-        assert spearmanr(model.score_samples(X), model.typicality_).statistic > 1 - 1e-12
 
 
 def density(rows):
@@ -132,17 +120,3 @@ def test_svm_is_least_stable_on_iris(found):
     on_set = found.real.found["Iris"]
     means = {name: result.mean[-1] for name, result in on_set.stability.items()}
     assert means[SVM] < min(means[PCM], means[KDE])
-
-
-def test_sets_that_are_not_there_are_named(monkeypatch, tmp_path):
-    """Then Iris stays, and a page without the others is not kept."""
-
-    def missing():
-        raise FileNotFoundError("not part of typicality")
-
-    sets = [figure_5.BREAST._replace(load=missing), figure_5.IRIS]
-    monkeypatch.setattr(figure_5, "SETS", sets)
-    monkeypatch.setattr(figure_5, "_on_set", lambda real, *rest: real)
-    found = figure_5.measure(Setting(folder=tmp_path, fast=True, n_jobs=1))
-    assert list(found.found) == ["Iris"]
-    assert found.lacking == ["Breast in Fig. 5. not part of typicality"]

@@ -38,7 +38,7 @@ def test_lecture20_verdicts_are_those_of_the_page(fast, kept_verdicts):
         assert f"(figures/{name}.png)" in page.text
 
 
-@pytest.mark.parametrize("m", [1.3, 2.0, 4.0])
+@pytest.mark.parametrize("m", [1.3, 4.0])
 def test_exponent_of_the_notes_is_not_stationary(m):
     """Only 1 / (m - 1) is stationary, and lower than 2 / (m - 1) at the same centres."""
     X, _ = rows()
@@ -51,7 +51,7 @@ def test_exponent_of_the_notes_is_not_stationary(m):
     assert objective(right, sqdist, m) < objective(printed, sqdist, m)
 
 
-@pytest.mark.parametrize("m", [1.2, 2.0, 3.0])
+@pytest.mark.parametrize("m", [1.2, 3.0])
 def test_largest_membership_is_nearest_centre(m):
     X, _ = rows()
     points = np.random.RandomState(0).uniform(-20, 20, size=(500, 2))
@@ -83,7 +83,7 @@ def test_pairs_of_the_example_come_out():
     assert (counts.false_negatives, counts.true_negatives) == (5, 26)
 
 
-@pytest.mark.parametrize(("n_rows", "least"), [(3, -0.5), (4, -0.5), (5, -3 / 7), (6, -7 / 18)])
+@pytest.mark.parametrize(("n_rows", "least"), [(3, -0.5), (5, -3 / 7)])
 def test_least_adjusted_rand_is_below_zero(n_rows, least):
     found = lowest_adjusted_rand(n_rows)
     assert found.value == pytest.approx(least)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from regenerating import Claim, Page, Setting, Verdict, command, markdown_table, regenerate
+from regenerating import Claim, Page, Setting, Verdict, command, regenerate
 
 
 def whole(setting):
@@ -55,19 +55,10 @@ def test_a_run_that_is_not_to_be_kept_goes_elsewhere(papers, make, arguments, co
     assert f"{count} draws" in text
 
 
-def test_what_is_lacking_is_said(papers, capsys):
-    regenerate("a_paper", without_data, [])
-    assert "stays as it is: Table 2: there is no S2." in capsys.readouterr().out
-
-
 @pytest.mark.xdist_group("processes")  # that all of these tests share
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_setting_keeps_the_order_of_jobs(tmp_path, n_jobs):
     assert Setting(tmp_path, n_jobs=n_jobs).each(abs, [-3, 2, -1]) == [3, 2, 1]
-
-
-def test_markdown_table_has_a_head_and_rows():
-    assert markdown_table(("a", "b"), [(1, "x")]) == "| a | b |\n| --- | --- |\n| 1 | x |"
 
 
 KEPT = sorted(Path(command.__file__).parents[1].glob("*/RESULTS.md"))

@@ -16,7 +16,7 @@ def ends(collection):
     return np.array([np.ravel(segment) for segment in collection.get_segments()])
 
 
-@pytest.mark.parametrize("size", [1, 5, 20])
+@pytest.mark.parametrize("size", [1, 20])
 def test_lines_are_the_branches(size, ax):
     model = fitted("alpha-cut")
     tree, branches = model.tree_, model.tree_.branches
@@ -56,15 +56,6 @@ def test_no_line_crosses_another(ax):
     assert not (between & across).any()
 
 
-def test_branch_is_thicker_when_it_is_larger(ax):
-    tree = fitted("alpha-cut").tree_
-    display = ClusterTreeDisplay(tree, min_cluster_size=1).plot(ax=ax)
-    widths = np.array(display.branches_.get_linewidths())
-    sizes = np.append(tree.weight.sum(), tree.branches.weight)
-    assert (np.diff(widths[np.argsort(sizes)]) >= 0).all()
-    assert widths[0] > 3 * widths.min()
-
-
 def test_colours_are_those_of_the_clusters_down_to_their_cut(ax):
     model = fitted("alpha-cut")
     display = ClusterTreeDisplay.from_estimator(model, ax=ax)
@@ -84,25 +75,13 @@ def test_tree_display_shows_the_cut_of_each_cluster(ax):
     assert_array_equal([ends(cut)[0, 1] for cut in display.cuts_], model.alpha_)
 
 
-def test_tree_display_shows_one_cut(ax):
-    model = fitted("alpha-cut at a level")
+def test_tree_display_draws_no_cluster_at_all(ax):
+    with pytest.warns(match="cluster"):
+        model = AlphaCutClustering(kernel="gaussian", alpha=0.99).fit(rows())
     display = ClusterTreeDisplay.from_estimator(model, ax=ax)
-    assert [cut.get_ydata()[0] for cut in display.cuts_] == [model.alpha_]
-    assert f"cut at {model.alpha_:.4f}" in ax.get_title()
-
-
-def test_tree_display_draws_a_tree_alone(ax):
-    display = ClusterTreeDisplay(fitted("alpha-cut").tree_).plot(ax=ax)
-    assert display.cuts_ == []
     assert len(display.coloured_.get_segments()) == 0
-
-
-def test_few_branches_of_many_are_drawn(ax):
-    rng = np.random.default_rng(0)
-    model = AlphaCutClustering(sigma=0.06).fit(rng.uniform(size=(1500, 2)) * 4)
-    display = ClusterTreeDisplay.from_estimator(model, ax=ax)
-    assert len(model.tree_.branches.peak) > 100
-    assert 20 < len(display.branches_.get_segments()) <= 60
+    assert len(display.branches_.get_segments()) > 1
+    assert len(ax.get_xticks()) == 0
 
 
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")

@@ -51,18 +51,6 @@ def test_contours_can_be_those_of_one_cluster(ax):
     assert display.name == "membership of cluster 2"
 
 
-@pytest.mark.parametrize("name", sorted(ALPHA_CUTS - {"alpha-cut"}))
-def test_lines_are_at_alpha(name, ax):
-    display, model = draw(name, ax, grid_resolution=60), fitted(name)
-    levels = [float(line.levels[0]) for line in display.lines_]
-    assert_array_equal(levels, np.broadcast_to(model.alpha_, model.n_clusters_))
-    for boundary, line in zip(display.boundaries, display.lines_, strict=True):
-        near = np.concatenate(line.get_paths()[0].to_polygons(closed_only=False))
-        on_the_line = model.predict_typicality(near)
-        # Straight lines between points of the grid, of which there are few.
-        assert abs(np.median(on_the_line) - boundary.level) < 0.02 * np.ptp(display.membership)
-
-
 SURE = sorted({"fuzzy", "entropy", "possibilistic", "one cluster", "alpha-cut at a level"})
 
 
@@ -94,17 +82,6 @@ def test_rows_have_the_colour_of_their_cluster(name, ax):
         assert to_hex(artist.get_facecolor()[0]).upper() == cluster_colour(label)
 
 
-def test_contour_title_counts_clusters(ax):
-    model = fitted("alpha-cut")
-    nowhere = np.sum(model.labels_ < 0)
-    assert draw("alpha-cut", ax).ax_.get_title() == (
-        f"{model.n_clusters_} clusters; {nowhere} of 123 rows unassigned (×)"
-    )
-    flagged = np.sum(fitted("one cluster").predict(rows()) < 0)
-    assert draw("one cluster", ax).ax_.get_title().startswith(f"{flagged} of 123 rows flagged")
-    assert draw("fuzzy, one", ax).ax_.get_title() == "1 cluster"
-
-
 @pytest.fixture(scope="module")
 def wide():
     """Four features, the two of the rows last but one and first."""
@@ -131,12 +108,6 @@ def test_other_features_are_held_at_their_median(frame, wide, ax):
         MembershipContourDisplay.from_estimator(model, table, features=("e", 0))
 
 
-def test_contour_covers_the_rows(ax):
-    display = draw("fuzzy", ax)
-    assert (grid_of(display).min(axis=0) < rows().min(axis=0)).all()
-    assert (grid_of(display).max(axis=0) > rows().max(axis=0)).all()
-
-
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.FeatureWarning")
 def test_contour_takes_single_precision_a_constant_feature_and_new_rows(ax):
     X = np.column_stack([rows()[:, 0], np.full(len(rows()), 3.0)]).astype(np.float32)
@@ -154,10 +125,3 @@ def test_no_cluster_at_all_is_drawn_without_lines(ax):
     display = MembershipContourDisplay.from_estimator(model, rows(), grid_resolution=9, ax=ax)
     assert display.lines_ == []
     assert display.ax_.get_title().startswith("0 clusters; 123 of 123 rows")
-
-
-def test_the_scale_takes_room_only_when_asked(ax):
-    assert draw("fuzzy", ax).colorbar_ is None
-    assert draw("fuzzy", None).colorbar_.ax.get_ylabel() == "largest membership"
-    assert draw("fuzzy", ax, colorbar=True).colorbar_ is not None
-    assert len(ax.figure.axes) == 2

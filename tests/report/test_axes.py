@@ -81,17 +81,6 @@ def test_a_missing_value_does_not_hide_the_worst_outlier():
     assert np.isfinite(axes_of(payload)[77]).all()
 
 
-def test_a_page_about_outliers_says_which_axes_it_opens_with():
-    rng = np.random.default_rng(0)
-    far, combined = with_one_far_value(rng), with_a_combination(rng)
-    words = [
-        build_payload(OneClusterPCM(contamination=0.02, sigma=sigma).fit(X), X)["start_words"]
-        for X, sigma in ((far, "auto"), (combined, 0.2))
-    ]
-    assert "stand out most" in words[0]
-    assert "combination" in words[1]
-
-
 # ---- maps ----------------------------------------------------------------------------------------
 
 
@@ -109,19 +98,6 @@ def test_a_page_about_outliers_says_which_axes_it_opens_with():
 def test_longitude_and_latitude_are_found_by_name(names, found):
     values = np.random.default_rng(0).uniform(-80, 80, size=(20, len(names)))
     assert find_map(names, values) == found
-
-
-def test_what_cannot_be_degrees_is_no_map():
-    values = np.array([[10.0, 20.0], [95.0, 30.0]])
-    assert find_map(["lat", "lon"], values) is None
-    assert find_map(["lon", "lat"], values) == (0, 1)
-
-
-@pytest.mark.parametrize("model", [FuzzyCMeans(2, random_state=0), OneClusterPCM()])
-def test_a_map_has_longitude_across(model):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"latitude": rng.normal(47, 1, 300), "longitude": rng.normal(8, 2, 300)})
-    assert build_payload(model.fit(frame), frame)["start_axes"] == [1, 0]
 
 
 def test_a_map_comes_before_principal_axes():

@@ -59,28 +59,6 @@ def test_level_and_smallest_cluster_can_be_typed(visit, clustered):
         check_against(opened, model.tree_, min_size)
 
 
-def test_the_cut_can_be_dragged_in_the_histogram(visit, clustered):
-    _, model, html = clustered
-    opened = visit(html)
-    opened.drag("#histogram", (0.2, 0.4), (0.6, 0.4))
-    level = opened.level
-    check_against(opened, model.tree_, 5)
-    opened.page.focus("#histogram")
-    opened.page.keyboard.press("ArrowLeft")
-    assert opened.level < level
-    check_against(opened, model.tree_, 5)
-
-
-def test_button_leads_back_to_the_fitted_clusters(visit, clustered):
-    _, model, html = clustered
-    opened = visit(html)
-    opened.drag("#alpha", (0.2, 0.5), (0.8, 0.5))
-    assert opened.labels().tolist() != model.labels_.tolist()
-    opened.page.click("#automatic")
-    assert opened.labels().tolist() == model.labels_.tolist()
-    assert opened.page.input_value("#alpha-value") == ""
-
-
 def test_sizes_are_of_all_rows_where_a_sample_is_shown(visit, clustered):
     X, model, _ = clustered
     opened = visit(Report.from_estimator(model, X, max_rows=80).html)
@@ -108,13 +86,6 @@ def test_a_branch_selects_its_rows(visit, clustered):
         assert branch.get_attribute("aria-selected") == "true"
 
 
-def test_a_branch_can_be_clicked_with_the_mouse(visit, clustered):
-    opened = visit(clustered[2])
-    last = opened.page.locator("#tree [role=treeitem]").last
-    last.locator(".target").click()
-    assert opened.n_selected == float(last.get_attribute("data-size"))
-
-
 def test_a_rectangle_selects_rows_and_they_can_be_downloaded(visit, clustered):
     X, model, html = clustered
     opened = visit(html)
@@ -129,74 +100,6 @@ def test_a_rectangle_selects_rows_and_they_can_be_downloaded(visit, clustered):
     inside = X[numbers]
     in_box = np.all((inside.min(axis=0) <= X) & (inside.max(axis=0) >= X), axis=1)
     assert np.flatnonzero(in_box).tolist() == numbers
-
-
-def test_a_click_on_a_point_selects_its_cluster_and_the_rest_can_be_cleared(visit, clustered):
-    _, model, html = clustered
-    opened = visit(html)
-    opened.page.click("#legend button >> nth=0")
-    assert opened.n_selected == np.count_nonzero(model.labels_ == 0)
-    opened.page.click("#clusters tbody tr >> nth=1")
-    assert opened.n_selected == np.count_nonzero(model.labels_ == 1)
-    opened.page.click("#clear")
-    assert opened.n_selected == 0
-    opened.page.focus("#scatter")
-    opened.page.keyboard.press("ArrowLeft")
-    number = int(re.search(r"Row (\d+)", opened.page.inner_text("#tooltip")).group(1))
-    opened.page.keyboard.press("Enter")
-    assert opened.n_selected == np.count_nonzero(model.labels_ == model.labels_[number])
-
-
-def select_everything_in_view(opened):
-    opened.drag("#scatter", (0.01, 0.01), (0.995, 0.99))
-    return opened.n_selected
-
-
-def test_the_plot_zooms_and_moves(visit, clustered):
-    X, _, html = clustered
-    opened = visit(html)
-    assert select_everything_in_view(opened) == len(X)
-    opened.page.click("#zoom-in")
-    assert 0 < select_everything_in_view(opened) < len(X)
-    opened.page.click("#zoom-reset")
-    assert select_everything_in_view(opened) == len(X)
-    opened.page.hover("#scatter")  # off the selection, which covers the lower edge
-    opened.page.mouse.wheel(0, -400)  # the plot was clicked, so the wheel zooms
-    assert select_everything_in_view(opened) < len(X)
-    opened.page.click("#zoom-reset")
-    opened.page.click("#mode-move")
-    opened.drag("#scatter", (0.3, 0.5), (0.7, 0.5))
-    opened.page.click("#mode-select")
-    assert 0 < select_everything_in_view(opened) < len(X)
-
-
-def test_the_wheel_scrolls_the_page_where_the_plot_was_not_clicked(visit, clustered):
-    opened = visit(clustered[2])
-    opened.page.hover("#scatter")
-    opened.page.mouse.wheel(0, 300)
-    opened.page.wait_for_function("() => window.scrollY > 0")
-
-
-def test_axes_can_be_chosen(visit, clustered):
-    X, _, html = clustered
-    opened = visit(html)
-    opened.page.select_option("#x-axis", label="column 1")
-    opened.page.select_option("#y-axis", label="column 0")
-    opened.drag("#scatter", (0.5, 0.01), (0.995, 0.99))
-    numbers = [int(row["row"]) for row in opened.download("#download")]
-    least = X[numbers, 1].min()
-    assert np.flatnonzero(X[:, 1] >= least).tolist() == numbers
-
-
-def test_pointing_shows_a_row_within_the_window(visit, clustered):
-    opened = visit(clustered[2])
-    opened.page.focus("#scatter")
-    for _ in range(12):
-        opened.page.keyboard.press("ArrowRight")
-    box = opened.page.locator("#tooltip").bounding_box()
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= 1280
-    assert "typicality" in opened.page.inner_text("#tooltip")
 
 
 def test_outliers_are_listed_and_found_in_the_plot(visit, clustered):
@@ -214,31 +117,6 @@ def test_outliers_are_listed_and_found_in_the_plot(visit, clustered):
     opened.page.click("#outliers-on")
     opened.settle()
     assert int(opened.page.get_attribute("#outliers > li button >> nth=0", "data-row")) != rarest
-
-
-# ---- the table -----------------------------------------------------------------------------------
-
-
-def test_clusters_can_be_sorted(visit, clustered):
-    _, model, html = clustered
-    opened = visit(html)
-    sizes = np.bincount(model.labels_[model.labels_ >= 0]).tolist()
-    for order, expected in [("descending", sorted(sizes)[::-1]), ("ascending", sorted(sizes))]:
-        opened.page.click("#clusters button[data-sort=size]")
-        opened.settle()
-        shown = opened.texts("#clusters tbody td.size")
-        assert list(map(int, shown)) == expected
-        assert opened.page.get_attribute("#clusters th.size", "aria-sort") == order
-
-
-def test_profiles_follow_the_level(visit, clustered):
-    _, model, html = clustered
-    opened = visit(html)
-    opened.page.fill("#alpha-value", repr(float(np.quantile(model.typicality_, 0.5))))
-    opened.page.wait_for_function(
-        "() => /column \\d \\S+ against \\S+ elsewhere \\([+\u2212][\\d.]+\\)/.test("
-        "document.querySelector('#clusters tbody .profile').textContent)"
-    )
 
 
 # ---- everyone ------------------------------------------------------------------------------------
@@ -265,15 +143,6 @@ def test_page_can_be_used_by_keys_alone(visit, clustered):
     opened.tab_to("#download")
     with opened.page.expect_download():
         keys.press("Enter")
-
-
-def test_counts_are_announced(visit, clustered):
-    opened = visit(clustered[2])
-    opened.page.focus("#alpha")
-    opened.page.keyboard.press("PageUp")
-    opened.page.wait_for_function("() => document.getElementById('announce').textContent")
-    announced = opened.page.text_content("#announce")
-    assert announced.endswith(opened.page.inner_text("#summary"))
 
 
 def relative_luminance(colour):
@@ -306,14 +175,3 @@ def test_page_fits_a_phone(visit, clustered):
     opened.settle()
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 360
     assert opened.n_selected > 0
-
-
-def test_page_prints_on_white_without_controls(visit, clustered):
-    opened = visit(clustered[2], color_scheme="dark")
-    opened.page.emulate_media(media="print", color_scheme="dark")
-    opened.settle()
-    assert opened.data("theme") == "light"
-    hidden = ["#alpha", "#theme", "#download-all", "#selection", ".tools", ".level-controls"]
-    assert [opened.page.is_visible(selector) for selector in hidden] == [False] * len(hidden)
-    shown = ["#scatter", "#histogram", "#tree", "#clusters", "#outliers", "#notes", "#how"]
-    assert [opened.page.is_visible(selector) for selector in shown] == [True] * len(shown)

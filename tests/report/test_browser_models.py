@@ -6,12 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from report.conftest import three_groups
+from report.conftest import fitted, three_groups
 from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
-from typicality.levelsets.tree import AlphaTree
 from typicality.report import Report
-from typicality.report.assembly import assemble, encoded
-from typicality.report.payload import build_payload
 
 PAGE = Path(__file__).parents[2] / "src" / "typicality" / "report"
 HOSTILE = '</script><img src=x onerror="alert(1)">'
@@ -45,19 +42,6 @@ def test_hostile_text_stays_text(visit):
     rows = opened.download()
     np.testing.assert_array_equal([np.float32(row[HOSTILE]) for row in rows], X[:, 0])
     assert {row[f"{HOSTILE}<!--"] for row in rows} == {HOSTILE, "<!--<script>", "=1+1,\ufffd\n'"}
-
-
-def test_page_works_in_the_frame_of_a_notebook(visit, clustered):
-    X, model, _ = clustered
-    page = f"<!DOCTYPE html><html data-ready=true>{model.report(X)._repr_html_()}</html>"
-    opened = visit(page)
-    frame = opened.page.frame_locator("iframe")
-    frame.locator("html[data-ready=true]").wait_for()
-    frame.locator("#alpha").focus()
-    opened.page.keyboard.press("PageUp")
-    frame.locator("#automatic:enabled").wait_for()
-    with opened.page.expect_download():
-        frame.locator("#download-all").click()
 
 
 @pytest.mark.parametrize(
@@ -106,64 +90,111 @@ def test_threshold_of_a_detector_can_be_moved(visit, clustered):
     assert opened.n_unassigned > flagged.sum()
 
 
-# ---- many rows -----------------------------------------------------------------------------------
+# ---- outliers, categories and the search --------------------------------------------------------
 
 
-def chain_of_hills(rng, n):
-    """A tree along a line of hills: rows are joined to the next."""
-    place = np.linspace(0, 40, n)
-    heights = 0.4 + 0.3 * np.sin(place) * np.cos(place / 7) + rng.uniform(0, 0.25, n)
-    saddles = np.minimum(heights[1:], heights[:-1]) * rng.uniform(0.9, 1, n - 1)
-    order = np.argsort(-saddles)
-    pairs = np.column_stack([np.arange(n - 1), np.arange(1, n)])[order]
-    every, ones = np.arange(n), np.ones(n)
-    return AlphaTree(
-        heights, ones, pairs, saddles[order], heights, saddles[order], every, heights, every
-    )
-
-
-def many_rows(payload, tree, rng):
-    """The payload of a small report with all its rows replaced."""
-    n = tree.n_nodes
-    labels = tree.labels_at(0.4, min_cluster_size=50)
-    axes = [np.linspace(0, 40, n), tree.heights + rng.normal(scale=0.05, size=n)]
-    return payload | {
-        "n_rows": n,
-        "row": encoded(np.arange(n), "i4"),
-        "axes": [
-            {"name": f"axis {i}", "values": encoded(v, "f4"), "feature": True}
-            for i, v in enumerate(axes)
-        ],
-        "cells": [],
-        "labels": encoded(labels, "i4"),
-        "strength": encoded(tree.heights, "f8"),
-        "cut": 0.4,
-        "levels": None,
-        "tree": payload["tree"]
-        | {
-            "node_of": encoded(tree.node_of, "i4"),
-            "entry": encoded(tree.entry_alpha, "f8"),
-            "node_alpha": encoded(tree.node_alpha, "f8"),
-            "node_weight": encoded(tree.weight, "f8"),
-            "pairs": encoded(tree.pairs.ravel(), "i4"),
-            "saddle_alpha": encoded(tree.saddle_alpha, "f8"),
-        },
-        "clusters": [],
+# The share of the pixels of the scatter that have exactly a colour.
+PIXELS = """([red, green, blue]) => {
+    const canvas = document.getElementById("points");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let found = 0;
+    for (let k = 0; k < data.length; k += 4) {
+        if (data[k] === red && data[k + 1] === green && data[k + 2] === blue) found++;
     }
+    return found;
+}"""
 
 
-def test_a_hundred_thousand_rows_follow_the_slider(visit, clustered):
-    X, model, _ = clustered
+OUTLIER = [0xD2, 0x1D, 0x12]
+
+
+@pytest.fixture(scope="module")
+def strange():
+    """Ordinary rows, the last one far off in the third column only; names, towns and ages."""
     rng = np.random.default_rng(0)
-    tree = chain_of_hills(rng, 100_000)
-    opened = visit(assemble(many_rows(build_payload(model, X), tree, rng)))
-    opened.page.focus("#alpha")
-    times = []
-    for key in ["PageUp", "PageDown", "ArrowRight", "ArrowRight", "ArrowRight", "PageUp"]:
-        opened.page.keyboard.press(key)
-        times.append(float(opened.data("updateMs")))
-    expected = tree.labels_at(opened.level, min_cluster_size=5)
-    assert opened.sizes == np.bincount(expected[expected >= 0]).tolist()
-    assert opened.labels().tolist() == expected.tolist()
-    # Some 15 ms on an idle machine; a busy one must not fail here.
-    assert min(times) < 200
+    X = rng.normal(size=(3000, 3))
+    X[-1] = (0.0, 0.0, 30.0)
+    cells = {
+        "name": [f"person {i}" for i in range(len(X))],
+        "town": rng.choice(["Rome", "Oslo", "Bern"], len(X)).tolist(),
+        "age": [str(age) for age in rng.integers(20, 60, len(X) - 1)] + [""],
+    }
+    model = fitted(OneClusterPCM(contamination=1e-3), X)
+    lines = ("line", np.arange(2, len(X) + 2))
+    return X, Report.from_estimator(model, X, cells=cells, row_numbers=lines).html
+
+
+def test_outliers_are_drawn_over_all_other_rows(visit, strange):
+    opened = visit(strange[1])
+    opened.page.select_option("#x-axis", label="column 0")
+    opened.page.select_option("#y-axis", label="column 1")
+    opened.settle()
+    # The outlier stands amid the others here: nothing covers its 30 pixels or so.
+    assert opened.page.evaluate(PIXELS, OUTLIER) >= 20
+
+
+def test_values_of_a_text_column_have_colours_and_select_their_rows(visit, strange):
+    opened = visit(strange[1])
+    towns = [row["town"] for row in opened.download()]
+    before = opened.page.evaluate(PIXELS, OUTLIER)
+    opened.page.select_option("#colour-by", label="town")
+    opened.settle()
+    assert opened.page.evaluate(PIXELS, OUTLIER) < before
+    chips = opened.texts("#legend .chip")
+    assert {chip.split()[0]: int(chip.split()[1].replace(",", "")) for chip in chips} == {
+        town: towns.count(town) for town in set(towns)
+    }
+    opened.page.click("#legend .chip >> nth=0")
+    first = chips[0].split()[0]
+    assert opened.n_selected == towns.count(first)
+    assert f"town: {first}" in opened.page.inner_text("#selection-words")
+
+
+@pytest.mark.parametrize("asked", ["line 3001", "PERSON 2999"])
+def test_a_row_is_found_by_number_or_name_with_its_reasons(visit, strange, asked):
+    opened = visit(strange[1])
+    opened.page.fill("#find", asked)
+    opened.page.press("#find", "Enter")
+    opened.settle()
+    card = opened.page.inner_text("#found")
+    assert "Line 3001" in card
+    assert "person 2999" in card
+    assert "rarer than 99.9" in card
+    first = opened.page.inner_text("#found .reasons li >> nth=0")
+    assert first.startswith("column 2")
+    assert "high" in first
+    assert opened.n_selected == 1
+    opened.page.click("#clear")
+    opened.settle()
+    assert not opened.page.is_visible("#found")
+
+
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+def test_weights_are_not_called_rows(visit):
+    X = three_groups(np.random.default_rng(5))
+    # Whole numbers, about as many as the rows in sum: they look like counts, and are none.
+    model = AlphaCutClustering().fit(X, sample_weight=np.arange(len(X)) % 2 * 2.0)
+    opened = visit(Report.from_estimator(model, X).html)
+    whole = opened.page.get_attribute("#tree [role=treeitem] >> nth=0", "aria-label")
+    assert whole.startswith(f"Branch of weight {model.tree_.weight.sum():g},")
+    assert "weight" in opened.page.inner_text("#min-size-field")
+
+
+def test_clusters_say_what_their_columns_of_text_hold(visit):
+    X = three_groups(np.random.default_rng(5))
+    model = FuzzyCMeans(3, random_state=0).fit(X)
+    names = np.array(["oak", "elm", "ash"])[model.labels_]
+    html = Report.from_estimator(model, X, cells={"number": range(len(X)), "tree": names}).html
+    opened = visit(html)
+    texts = opened.texts("#clusters tbody td.texts")
+    assert texts == [
+        f"tree: {name} ({n} of {n})"
+        for name, n in zip(["oak", "elm", "ash"], np.bincount(model.labels_), strict=True)
+    ]
+    typical = opened.page.inner_text("#clusters tbody td.typical >> nth=0")
+    assert typical.endswith("\u00b7 oak")
+    assert opened.page.is_visible("#how")
+    assert (
+        opened.page.locator("#how").bounding_box()["y"]
+        < (opened.page.locator("#scatter").bounding_box()["y"])
+    )

@@ -93,14 +93,6 @@ def test_profiles_name_what_sets_a_cluster_apart(prototypes, rows):
             np.testing.assert_allclose([i[key] for i in cluster["profile"]], expected[order])
 
 
-def test_the_largest_clusters_are_described(prototypes, rows, monkeypatch):
-    whole = build_payload(prototypes, rows)["clusters"]
-    monkeypatch.setattr("typicality.report.clusters._MOST_DESCRIBED", 2)
-    clusters = build_payload(prototypes, rows)["clusters"]
-    assert clusters[:2] == whole[:2]
-    assert clusters[2] == whole[2] | {"profile": []}
-
-
 def test_separation_of_prototypes_is_their_distance_over_the_radius(rng):
     X = np.concatenate([rng.normal(0.0, 1.0, (500, 2)), rng.normal(10.0, 1.0, (500, 2))])
     payload = build_payload(FuzzyCMeans(2, random_state=0).fit(X), X)
@@ -170,13 +162,6 @@ def test_axes_are_the_features_and_two_principal_axes(prototypes, rows):
     np.testing.assert_array_equal(decode(payload["axes"][1]["values"]), rows[:, 1].astype("f4"))
 
 
-def test_two_features_need_no_principal_axes(rows):
-    model = FuzzyCMeans(3, random_state=0).fit(rows[:, :2])
-    payload = build_payload(model, rows[:, :2])
-    assert len(payload["axes"]) == 2
-    assert payload["start_axes"] == [0, 1]
-
-
 def test_one_feature_is_drawn_against_the_strength(rows):
     model = AlphaCutClustering().fit(rows[:, :1])
     payload = build_payload(model, rows[:, :1])
@@ -195,13 +180,6 @@ def test_the_page_speaks_in_the_units_of_the_user(rows):
     mean = shown["clusters"][0]["profile"][0]["mean"]
     assert mean == pytest.approx(1000 * plain["clusters"][0]["profile"][0]["mean"] + 5)
     assert shown["outliers"]["tenths"] == plain["outliers"]["tenths"]
-
-
-def test_names_come_from_the_model_where_display_has_none(rows):
-    frame = pd.DataFrame(rows, columns=["a", "b", "c"])
-    model = FuzzyCMeans(3, random_state=0).fit(frame)
-    payload = build_payload(model, frame, display=rows * 2.0)
-    assert [axis["name"] for axis in payload["axes"][:3]] == ["a", "b", "c"]
 
 
 def test_missing_and_constant_values_can_be_displayed(prototypes, rows):

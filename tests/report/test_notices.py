@@ -16,30 +16,10 @@ from typicality.report.notices import for_readers
             "data, and the labels mean little.",
         ),
         (
-            "All memberships are about 1/4: the prototypes have collapsed onto the centre of the "
-            "data, and the labels mean little. The kernel is too narrow for m=2.5: if m is above "
-            "1.05, prototypes near the mean in its space collapse onto it. Try a larger sigma.",
-            "All memberships are about 1/4: the centres have collapsed onto the centre of the "
-            "data, and the labels mean little.",
-        ),
-        (
-            "3 of 6 prototypes coincide with another one and share its label; 3 distinct "
-            "prototype(s) remain. Each prototype moves to a dense region as wide as its spread: "
-            "try eta_scale=0.25 to separate more regions, more runs (n_init), or fewer clusters.",
-            "3 of 6 centres coincide with another one and share its label; 3 distinct "
-            "prototype(s) remain.",
-        ),
-        (
             "The rows look like one cluster, but the evidence for more is close to the threshold "
             "(evidence_=0.95; 1 or more means several clusters). Use at_least=2 to see the best "
             "split. (On the command line: --at-least.)",
             "The rows look like one cluster, but the evidence for more is close to the threshold.",
-        ),
-        (
-            "Only 100 of 400 rows are above the levels of the clusters. Use assign='all' to "
-            "assign the others to the nearest cluster, choose another level (labels_at), or use a "
-            "larger sigma if clusters were cut into pieces. (On the command line: --assign.)",
-            "Only 100 of 400 rows are above the levels of the clusters.",
         ),
         (
             "Not converged after max_iter=5 iterations: centres moved by 0.1, more than tol=1e-4. "

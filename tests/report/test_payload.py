@@ -56,7 +56,7 @@ def test_payload_refuses_row_numbers_that_cannot_be(cutter, rows, numbers, messa
         build_payload(cutter, rows, row_numbers=("line", numbers(len(rows))))
 
 
-@pytest.mark.parametrize("min_size", [1, 5, 30])
+@pytest.mark.parametrize("min_size", [1, 30])
 def test_labels_on_the_page_are_those_of_the_tree(cutter, rows, min_size):
     payload = json.loads(json.dumps(build_payload(cutter, rows)))
     for level in levels_to_try(cutter.tree_):
@@ -156,12 +156,6 @@ def test_the_branches_of_clusters_come_before_those_of_noise(cutter, rows):
     assert set(highest) <= peaks
 
 
-@pytest.mark.parametrize(("given", "shown"), [(1, 5), (12, 12)])
-def test_payload_names_the_smallest_cluster_to_begin_with(rows, given, shown):
-    model = AlphaCutClustering(min_cluster_size=given).fit(rows)
-    assert build_payload(model, rows)["tree"]["min_size"] == shown
-
-
 # ---- cells and words -----------------------------------------------------------------------------
 
 
@@ -185,36 +179,3 @@ def test_long_cells_and_too_many_columns_are_left_out_with_a_note(prototypes, ro
         "Not shown, to keep the page small: number. "
         "Only the first 200 characters of long cells are shown."
     )
-
-
-def test_notes_say_what_was_run(cutter, detector, sequential, rows):
-    notes = dict(build_payload(cutter, rows)["notes"])
-    assert notes["Data"] == "400 rows, 3 columns."
-    assert "core of no cluster" in notes["Result"]
-    assert "default parameters" in notes["Method"]
-    assert "onverged after" in notes["Iterations"]
-    assert "unassigned" in dict(build_payload(sequential, rows)["notes"])["Result"]
-    assert "contamination" in dict(build_payload(detector, rows)["notes"])["Result"]
-    given = FuzzyCMeans(3, random_state=0, init=rows[[0, 200, 300]] + 0.5).fit(rows)
-    words = dict(build_payload(given, rows)["notes"])["Method"]
-    assert "init=an array of shape (3, 3), n_clusters=3, random_state=0" in words
-
-
-def test_notes_and_warnings_of_the_caller_take_their_place(cutter, rows):
-    payload = build_payload(cutter, rows, notes=[("File", "a.csv")], warnings=["Look out."])
-    assert payload["notes"] == [["File", "a.csv"]]
-    assert payload["warnings"] == ["Look out."]
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({}, "Automatic: each cluster at a level of its own"),
-        ({"alpha": 0.3679}, "Cut at 0.368"),
-        ({"alpha": "valley"}, "the valley between"),
-        ({"assign": "all"}, "; other rows go to the nearest cluster"),
-    ],
-)
-def test_payload_says_how_labels_were_made(rows, parameters, words):
-    model = AlphaCutClustering(**parameters).fit(rows)
-    assert words in build_payload(model, rows)["fitted_words"]

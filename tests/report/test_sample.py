@@ -20,7 +20,7 @@ def rows(scattered):
 # ---- samples -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("max_rows", [60, 150, 399])
+@pytest.mark.parametrize("max_rows", [60, 399])
 def test_labels_of_a_sample_are_those_of_all_rows(cutter, rows, max_rows):
     payload = build_payload(cutter, rows, max_rows=max_rows)
     shown = decode(payload["row"])

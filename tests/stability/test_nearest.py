@@ -10,7 +10,6 @@ from sklearn.cluster import (
     HDBSCAN,
     AgglomerativeClustering,
     FeatureAgglomeration,
-    KMeans,
 )
 from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
@@ -27,14 +26,13 @@ LINE = np.array([[0.0], [1.0], [7.0], [8.0], [20.0]])
 @parametrize_with_checks(
     [
         PredictByNearest(DBSCAN()),
-        PredictByNearest(HDBSCAN(min_cluster_size=3, copy=True)),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("clusterer", [HDBSCAN(copy=True), AgglomerativeClustering(3), KMeans(3)])
+@pytest.mark.parametrize("clusterer", [HDBSCAN(copy=True), AgglomerativeClustering(3)])
 def test_training_rows_keep_their_labels(clusterer):
     X = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
     model = PredictByNearest(clusterer).fit(X)
@@ -47,12 +45,6 @@ def test_rows_that_belong_nowhere_draw_new_rows_to_nowhere():
     model = PredictByNearest(DBSCAN(eps=1.5, min_samples=2)).fit(LINE)
     assert_array_equal(model.labels_, [0, 0, 1, 1, -1])
     assert_array_equal(model.predict([[2.0], [6.0], [15.0], [300.0]]), [0, 1, -1, -1])
-
-
-def test_without_any_cluster_all_rows_belong_nowhere():
-    model = PredictByNearest(DBSCAN(eps=0.1)).fit(LINE)
-    assert_array_equal(model.labels_, -1)
-    assert_array_equal(model.predict(LINE + 0.3), -1)
 
 
 @pytest.mark.parametrize(("n_neighbors", "like"), [(1, 4), (3, 0), (100, 0)])

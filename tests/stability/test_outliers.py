@@ -60,7 +60,7 @@ def test_table_2_to_the_last_digit(few, sigma, transfer):
 
 @pytest.mark.parametrize("transfer", ["threshold", "rank"])
 def test_1pcm_is_more_stable_than_the_one_class_svm(figure_2, transfer):
-    options = {"rates": RATES, "transfer": transfer, "n_repeats": 60, "random_state": 0}
+    options = {"rates": RATES, "transfer": transfer, "n_repeats": 25, "random_state": 0}
     svm = outlier_stability(OneClassSVM(gamma=GAMMA), figure_2, rate_parameter="nu", **options)
     pcm = outlier_stability(OneClusterPCM(sigma=WIDE), figure_2, **options)
     assert (pcm.mean - svm.mean >= [0.3, 0.3, 0.05]).all()
@@ -68,9 +68,7 @@ def test_1pcm_is_more_stable_than_the_one_class_svm(figure_2, transfer):
 
 DETECTORS = {
     "1-PCM": OneClusterPCM(),
-    "forest": IsolationForest(n_estimators=8),
     "local factor": LocalOutlierFactor(5, novelty=True),
-    "one-class SVM": OneClassSVM(),
     "envelope": EllipticEnvelope(support_fraction=0.9),
     "density": KernelDensity(),
     "mixture": GaussianMixture(2, reg_covar=0.1),
@@ -132,18 +130,6 @@ def test_outlier_stability_takes_rows_of_any_kind(few):
     assert_allclose(outlier_stability(square, kernel, **options).scores, expected)
 
 
-def test_named_columns_reach_the_detector():
-    frame = pd.DataFrame(np.random.RandomState(0).normal(size=(20, 2)), columns=["a", "b"])
-    names = []
-    outlier_stability(
-        OneClusterPCM(),
-        frame,
-        n_repeats=1,
-        score=lambda model, rows: names.append(list(model.feature_names_in_)) or rows["a"],
-    )
-    assert names == [["a", "b"]] * 3
-
-
 def test_scores_by_name_and_by_function(few):
     options = {"rates": 0.1, "n_repeats": 3, "random_state": 0}
     detector = OneClusterPCM(sigma=1.0)
@@ -153,15 +139,6 @@ def test_scores_by_name_and_by_function(few):
     )
     assert_array_equal(by_name.scores, by_function.scores)
     assert not np.array_equal(by_name.scores, outlier_stability(detector, few, **options).scores)
-
-
-@pytest.mark.parametrize(
-    ("score", "shape"), [("predict_proba", r"\(28, 2\)"), (lambda model, rows: 1.0, r"\(\)")]
-)
-def test_a_score_is_one_number_for_each_row(score, shape, few):
-    mixture = GaussianMixture(2, reg_covar=0.1)
-    with pytest.raises(RepetitionError, match=rf"have shape {shape}, expected \(28,\)"):
-        outlier_stability(mixture, few, score=score, n_repeats=1, random_state=0)
 
 
 def test_scores_that_are_all_alike_are_told_and_not_taken_for_stable(few):
@@ -198,19 +175,11 @@ def test_a_failure_names_its_repetition_and_the_cause(few):
     ("detector", "options", "message"),
     [
         (LocalOutlierFactor(), {}, "no score_samples and no decision_function.*Set novelty=True"),
-        (
-            make_pipeline(StandardScaler(), LocalOutlierFactor()),
-            {},
-            "Set localoutlierfactor__novelty=True",
-        ),
         (StandardScaler(), {}, "Use a detector that has one, or pass score="),
         (OneClusterPCM, {}, r"detector is the class OneClusterPCM: pass an object"),
-        ("OneClusterPCM", {}, "must be a scikit-learn estimator.*got 'OneClusterPCM'"),
         (OneClusterPCM(), {"score": "score"}, "has no score to score new rows with"),
         (OneClusterPCM(), {"score": 3}, "score must be the name of a method"),
         (OneClusterPCM(), {"rates": 0.0}, "above 0 and at most 0.5; got 0.0"),
-        (OneClusterPCM(), {"rates": [0.1, 0.6]}, "at most 0.5; got 0.6"),
-        (OneClusterPCM(), {"rates": "all"}, "got 'all'"),
         (OneClusterPCM(), {"rates": []}, "rates is empty"),
         (OneClusterPCM(), {"transfer": "ranks"}, "transfer must be one of 'threshold', 'rank'"),
         (OneClassSVM(), {"rate_parameter": "nuu"}, "Invalid parameter 'nuu'"),
@@ -220,23 +189,6 @@ def test_a_failure_names_its_repetition_and_the_cause(few):
 def test_bad_input_is_refused_before_any_work(detector, options, message, few):
     with pytest.raises(ValueError, match=message):
         outlier_stability(detector, few, **options)
-
-
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        (np.zeros((3, 2)), r"X has 3 row\(s\) \(n_samples=3\), and at least 4 are needed"),
-        (np.zeros(9), r"X has shape \(9,\), expected \(n_samples, n_features\)"),
-    ],
-)
-def test_rows_that_cannot_be_split_are_refused(X, message):
-    with pytest.raises(ValueError, match=message):
-        outlier_stability(OneClusterPCM(), X)
-
-
-def test_a_matrix_that_is_not_square_is_refused(few):
-    with pytest.raises(ValueError, match=r"shape \(57, 2\).* takes a square matrix"):
-        outlier_stability(OneClassSVM(kernel="precomputed"), few)
 
 
 @pytest.fixture(scope="module")
@@ -255,9 +207,3 @@ def test_outlier_stability_result_says_what_it_is(result):
     assert frame.index.tolist() == [0.05, 0.2]
     assert_allclose(frame["mean"], result.mean)
     assert f"{result.mean[1]:.3f}" in str(result)
-
-
-def test_one_repetition_has_no_standard_error(few):
-    once = outlier_stability(OneClusterPCM(), few, rates=(0.0005, 0.0125), n_repeats=1)
-    assert np.isnan(once.standard_error).all()
-    assert [line.split()[0] for line in str(once).splitlines()] == ["rate", "0.0005", "0.0125"]

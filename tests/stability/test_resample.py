@@ -60,11 +60,6 @@ def test_a_failure_keeps_its_cause():
     assert isinstance(failed.value.__cause__, ZeroDivisionError)
 
 
-def test_warnings_pass_through():
-    with pytest.warns(ClusteringWarning, match="Too few rows"):
-        repeated(warns, 2)
-
-
 def test_threads_leave_the_pools_of_threads_as_they_were():
     meeting, places = threading.Barrier(2, timeout=300), itertools.count()
 
