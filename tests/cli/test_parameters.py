@@ -31,6 +31,7 @@ WRONG = {  # and what the message names
         ["store_memberships cannot be changed"],
     ),
     "matrices": (["-m", "fcm", "-k", "2", "--kernel", "precomputed"], ["kernel 'precomputed'"]),
+    "distances": (["-m", "alpha-cut", "--kernel", "dissimilarities"], ["kernel 'dissimilarities'"]),
 }
 
 

@@ -19,7 +19,7 @@ ESTIMATORS = {
     "alpha-cut": AlphaCutClustering(),
     "alpha-cut at a level": AlphaCutClustering(alpha=0.315, min_cluster_size=5),
     "alpha-cut, all rows": AlphaCutClustering(assign="all"),
-    "alpha-cut of one width": AlphaCutClustering(kernel="gaussian"),
+    "alpha-cut of one width": AlphaCutClustering(kernel="gaussian", assign="core"),
     "one cluster": OneClusterPCM(),
     "fuzzy": FuzzyCMeans(3, random_state=0),
     "fuzzy, one": FuzzyCMeans(1, random_state=0),

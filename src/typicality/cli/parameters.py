@@ -60,12 +60,11 @@ def configure(
                 f"The parameter {name!r} does not exist; {near_name(name, sorted(known))}"
             )
         values[name] = parse_value(value)
-    for name in ("kernel", "metric"):
-        if values.get(name) in ("precomputed", "dissimilarities"):
-            raise WrongUseError(
-                f"The {name} {values[name]!r} needs a square matrix instead of rows, which "
-                "the command line does not read; use the estimator from Python."
-            )
+    if values.get("kernel") in ("precomputed", "dissimilarities"):
+        raise WrongUseError(
+            f"The kernel {values['kernel']!r} needs a square matrix instead of rows, which "
+            "the command line does not read; use the estimator from Python."
+        )
     if "random_state" in known:
         values["random_state"] = seed
     estimator.set_params(**values)
