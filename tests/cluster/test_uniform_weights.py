@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neighbors import KernelDensity
 
 from reference.alpha_cut import same_partition, walk
-from typicality import AlphaCutClustering, OneClusterPCM
+from typicality import AlphaCutClustering
 from typicality.datasets import make_discs_banana_ring
 
 SIGMA = 0.5
@@ -39,12 +39,6 @@ def test_heights_are_the_density_of_scikit_learn(model, density, rows):
     assert (model.n_iter_, model.status_) == (1, "converged")
 
 
-def test_levels_are_those_of_one_cluster_pcm(model, rows):
-    detector = OneClusterPCM(sigma=SIGMA, weights="uniform").fit(rows)
-    assert_allclose(model.typicality_, detector.typicality_, rtol=1e-5)
-    assert_allclose(model.eta_, detector.eta_)
-
-
 def labels_by_density(density, rows, log_level):
     """The papers' rule, with the density of scikit-learn as the landscape."""
     inside = np.flatnonzero(density.score_samples(rows) >= log_level)
@@ -73,20 +67,6 @@ def test_a_large_gamma_comes_to_the_same(model, rows):
     assert_allclose(limit.weights_, model.weights_, rtol=1e-4)
     assert_allclose(heights_of(limit), heights_of(model), rtol=1e-4)
     assert_array_equal(limit.labels_, model.labels_)
-
-
-def test_gamma_says_only_which_typicality_a_density_has(model, rows):
-    other = AlphaCutClustering(
-        sigma=SIGMA, weights="uniform", eta_scale=0.3, alpha="valley", labelling="complete"
-    ).fit(rows)
-    assert_array_equal(heights_of(other), heights_of(model))
-    assert_array_equal(other.labels_, model.labels_)
-    assert_allclose(np.log(other.typicality_), np.log(model.typicality_) / 0.3)
-
-
-def test_typical_rows_pull_more_unless_told_otherwise(model, rows):
-    pulled = AlphaCutClustering(sigma=SIGMA).fit(rows).weights_
-    assert np.corrcoef(pulled, heights_of(model))[0, 1] > 0.9
 
 
 def test_the_whole_tree_serves_every_level(rows):

@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from instances import DISTANCE_KINDS
 from reference.nystroem import low_rank, pivots
-from typicality.kernels import Gaussian, Laplacian, Linear
+from typicality.kernels import Gaussian, Laplacian
 from typicality.operators import KernelColumns
-from typicality.operators.landmarks import landmarks_of, pivoted, refusal
+from typicality.operators.landmarks import landmarks_of, pivoted
 
 
 def random_case(seed):
@@ -21,7 +21,7 @@ def random_case(seed):
     return KernelColumns(kernel, X), 10.0 ** rng.uniform(-12, -1)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(12))
 def test_promise_is_kept(seed):
     columns, rtol = random_case(seed)
     found = landmarks_of(columns, rtol)
@@ -49,9 +49,3 @@ def test_landmarks_are_the_pivots_of_largest_residual(rng):
 
 def test_rough_kernels_take_too_many(rng):
     assert landmarks_of(KernelColumns(Laplacian(0.5), rng.normal(size=(6000, 5))), 1e-3) is None
-
-
-def test_what_is_refused_at_once(rng):
-    X = rng.normal(size=(30, 2))
-    assert "depends only on the distance" in refusal(KernelColumns(Linear(), X), 1e-3)
-    assert "less than 1e-12" in refusal(KernelColumns(Gaussian(1.0), X), 1e-13)
