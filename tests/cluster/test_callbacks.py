@@ -27,7 +27,7 @@ ESTIMATORS = [
     SequentialPCM(),
     OneClusterPCM(),
     AlphaCutClustering(kernel="gaussian"),
-    AlphaCutClustering(alpha="valley"),
+    AlphaCutClustering(alpha=0.35),
 ]
 
 

@@ -103,6 +103,8 @@ def test_weight_k_is_k_copies_in_any_order(place):
     weighted = unfitted(place).fit(X, sample_weight=weight)
     repeated = unfitted(place).fit(X[copies])
     assert_same_answers(weighted, repeated, X, rtol=1e-6, atol=1e-4)
+    pulls = np.bincount(copies, getattr(repeated, "weights_", np.ones(len(copies))), len(X))
+    assert_allclose(getattr(weighted, "weights_", weight), pulls, rtol=1e-6, atol=1e-9)
     labels = weighted.predict(X)
     assert_array_equal(getattr(weighted, "labels_", labels), labels)
     assert_array_equal(getattr(repeated, "labels_", labels[copies]), labels[copies])

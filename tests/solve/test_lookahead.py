@@ -33,7 +33,7 @@ def both_ways(space, start, tol=1e-8):
     ]
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(4.0), Laplacian(8.0), Cauchy(4.0)], ids=str)
+@pytest.mark.parametrize("kernel", [Gaussian(4.0), Cauchy(4.0)], ids=str)
 def test_lookahead_ends_where_plain_steps_end(rng, kernel):
     plain, ahead = both_ways(*one_cluster(kernel, two_blobs(rng)))
     assert ahead.status is Status.CONVERGED
@@ -74,7 +74,7 @@ def test_lookahead_has_the_same_bits_for_any_number_of_threads(rng):
 
 def test_estimator_looks_ahead_with_many_rows(rng):
     X = two_blobs(rng, n=16_384)
-    model = OneClusterPCM().fit(X)
+    model = OneClusterPCM(max_samples=None).fit(X)
     assert model.status_ == "converged"
     assert model.n_iter_ <= 6
     space = KernelSpace(model.kernel_, X)
