@@ -23,7 +23,7 @@ from typicality import (
     open_rows,
 )
 from typicality.cluster import _learned
-from typicality.rows import ArrayRows
+from typicality.rows import ArrayRows, DistinctRows
 
 dask = pytest.importorskip("dask", reason="Dask is not installed: its engine is not tested")
 import dask.array as da  # noqa: E402
@@ -111,7 +111,7 @@ def test_small_collections_are_the_array(tmp_path, X, place, estimator):
 
 
 @pytest.mark.usefixtures("too_large")
-@pytest.mark.parametrize("estimator", [ESTIMATORS[0], *ESTIMATORS[5:7]], ids=repr)
+@pytest.mark.parametrize("estimator", [ESTIMATORS[0], ESTIMATORS[4], ESTIMATORS[6]], ids=repr)
 def test_large_collections_are_a_sample_of_the_array(tmp_path, X, estimator):
     estimator = clone(estimator).set_params(max_samples=250)
     plain = clone(estimator).fit(X)
@@ -125,12 +125,19 @@ def test_large_collections_are_a_sample_of_the_array(tmp_path, X, estimator):
 
 
 @pytest.mark.parametrize("estimator", [ESTIMATORS[0], ESTIMATORS[6]], ids=repr)
-def test_a_sample_does_not_depend_on_the_order_of_rows(X, rng, estimator):
+def test_a_sample_does_not_depend_on_the_order_of_rows_and_weights_are_copies(X, rng, estimator):
     estimator = clone(estimator).set_params(max_samples=250)
     order = rng.permutation(len(X))
     one, other = clone(estimator).fit(X), clone(estimator).fit(X[order])
     assert_array_equal(one.objective_path_, other.objective_path_)
     assert_array_equal(one.predict(X), other.predict(X))
+    weight = rng.integers(0, 4, len(X))
+    copies = clone(estimator).fit(rng.permutation(np.repeat(X, weight, axis=0)))
+    few = DistinctRows.of(X, weight.astype(float), at_most=250)
+    alone = clone(estimator).set_params(max_samples=None).fit(few.rows, sample_weight=few.weight)
+    assert_allclose(copies.objective_path_, alone.objective_path_, rtol=1e-9)
+    weighted = clone(estimator).fit(X, sample_weight=weight.astype(float))
+    assert_array_equal(weighted.predict(X), copies.predict(X))
 
 
 def test_auto_takes_all_rows_only_where_sums_are_linear(monkeypatch, X):

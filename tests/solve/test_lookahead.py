@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_limits
 
 from typicality import OneClusterPCM
 from typicality.geometry import KernelSpace
-from typicality.kernels import Cauchy, Gaussian, Laplacian
+from typicality.kernels import Cauchy, Gaussian
 from typicality.membership import Possibilistic1996
 from typicality.solve.lookahead import LookAhead
 from typicality.solve.picard import Status, picard
