@@ -145,18 +145,16 @@ ADAPTIVE = [
     SequentialPCM(kernel="gaussian", lam=0.05),
 ]
 
-# For the checks of scikit-learn: each class as it comes, and a kernel for each way of using one.
+# For the checks of scikit-learn: each class as it comes, and one with a kernel.
 TRANSFORMERS = [
     FuzzyCMeans(),
     FuzzyCMeans(n_clusters=3, m=1.5, kernel="gaussian"),
     EntropyCMeans(),
     PossibilisticCMeans(),
-    PossibilisticCMeans(n_clusters=2, kernel="polynomial"),
     AdaptivePCM(),
     SparseAdaptivePCM(),
     SequentialPCM(),
     OneClusterPCM(),
-    OneClusterPCM(kernel="local", eta_scale=0.5),
     AlphaCutClustering(),
 ]
 OTHERS = [AutoClustering()]

@@ -17,10 +17,7 @@ import typicality
 from typicality.cli import main, warm_up
 from typicality.compiled import small
 from typicality.geometry.centroids import Centroids
-from typicality.kernels import Gaussian
 from typicality.membership import labels
-from typicality.operators import KernelColumns
-from typicality.operators.tails import ExactTails
 
 FITS = """
 import json, os, sys, warnings
@@ -97,12 +94,6 @@ def test_rows_get_the_same_numbers_on_both_sides_of_the_switch(rule, dtype, rng,
     )
 
 
-def test_side_of_the_switch_follows_from_the_sizes():
-    centroids = Centroids(np.zeros(4), np.zeros((4, 4)))
-    is_small = [centroids._is_small(np.empty((n, 4))) for n in (1, 1_000, 3_000, 5_000, 10**6)]
-    assert is_small == [True, True, True, False, False]
-
-
 # ---- the cache, and what fills it ----------------------------------------------------------------
 
 
@@ -123,18 +114,6 @@ print(json.dumps(sum(merge_sides.stats.cache_hits.values())))
     folders |= {"NUMBA_CACHE_DIR": "", "HOME": str(tmp_path / "home")}
     assert [python(code, **folders) for _ in range(2)] == [0, 1]
     assert list((tmp_path / "cache").rglob("*merge_sides*.nbi"))
-
-
-def test_announcement_is_made_once_and_only_where_something_is_compiled(monkeypatch, tmp_path):
-    numba = pytest.importorskip("numba")
-    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path))
-    said = []
-    with small.announcing(lambda: said.append("compiling")):
-        from typicality.compiled.jit import cached
-
-        for number in (1, 1.5):
-            assert cached()(lambda x: x + 1)(number) == 1 + number
-        assert said == ["compiling"]
 
 
 def test_warm_up_runs_fits_in_processes(monkeypatch):
@@ -163,15 +142,3 @@ def test_warm_up_compiles_the_loops_of_all_rules_and_kernels():
     ours = {type(rule.compiled_form).__name__ for rule in instances.rules(2)} - {"NoneType"}
     assert forms(fold_chunks) >= ours
     assert forms(write_rows) >= ours - {"HardForm"}  # of hard rules there are only labels
-
-
-@pytest.mark.usefixtures("compiling")
-@pytest.mark.parametrize("n_rows", [5, 400])
-def test_few_rows_and_many_run_the_same_code(n_rows):
-    from typicality.compiled.point_sums import coincidences_at, log_sums_at
-
-    X, ones = np.random.default_rng(0).normal(size=(n_rows, 2)), np.ones(n_rows)
-    ExactTails(KernelColumns(Gaussian(1.0), X), ones, ones, nearest=0.0).log_sums(X)
-    for loop in (coincidences_at, log_sums_at):
-        found = [each for each in loop.on_disk.signatures if "Gaussian" in str(each[0])]
-        assert len(found) == 1

@@ -24,7 +24,7 @@ from typicality.kernels import (
     Polynomial,
     named_kernel,
 )
-from typicality.kernels.stationary import compiled_distances, has_compiled_distances, pair_distances
+from typicality.kernels.stationary import compiled_distances
 
 every_kernel = pytest.mark.parametrize("kernel", [*KERNELS, *KERNELS_OF_THREE_FEATURES], ids=str)
 stationary = pytest.mark.parametrize("kernel", [kind(0.7) for kind in DISTANCE_KINDS], ids=str)
@@ -55,8 +55,7 @@ def width_by_hand(x, k):
     return 0.283 * [distance for distance in distances if distance > 0][k - 1]
 
 
-@pytest.mark.parametrize("k", [1, 2, 7, 39])
-@pytest.mark.parametrize("dimension", [None, 1.5])
+@pytest.mark.parametrize(("k", "dimension"), [(1, None), (2, 1.5), (7, None), (39, 1.5)])
 def test_the_local_kernel_is_the_formula(rng, k, dimension):
     kernel = LocalGaussian(REFERENCE, k, dimension)
     X, Y = np.concatenate([rng.normal(size=(4, 3)), REFERENCE[:3]]), REFERENCE[2:6]
@@ -81,13 +80,6 @@ def test_widths_by_a_tree_are_those_by_all_pairs(rng, monkeypatch, n_features):
     monkeypatch.setattr("typicality.kernels.local._PAIRS_AT_A_TIME", 1000)
     assert_allclose(kernel.widths(X), by_tree, rtol=1e-12)
     assert_array_equal([kernel.widths(x[None])[0] for x in X], kernel.widths(X))
-
-
-def test_few_reference_rows():
-    one, two = np.array([[1.0, 2.0]]), np.array([[0.0], [3.0]])
-    assert_array_equal(LocalGaussian(one).widths(np.repeat(one, 2, axis=0)), [1.0, 1.0])
-    assert_allclose(LocalGaussian(two, 22).widths(two), 0.283 * 3)
-    assert_allclose(LocalGaussian(two, 22)(two, two)[0, 1], np.exp(-1 / (4 * 0.283**2)))
 
 
 @every_kernel
@@ -141,13 +133,6 @@ def test_every_name_is_a_kernel():
         named_kernel("rfb")
 
 
-def test_widths_convert():
-    assert Gaussian.from_gamma(10.0).gamma == pytest.approx(10.0)
-    assert Gaussian(0.5).gamma == 2.0
-    X = np.array([[0.0], [0.3]])
-    assert_allclose(Gaussian.from_gamma(50.0)(X, X), pairwise.rbf_kernel(X, gamma=50.0))
-
-
 @stationary
 def test_wide_kernels_keep_their_digits(rng, kernel):
     X = rng.normal(size=(5, 3))
@@ -163,12 +148,6 @@ def test_logarithms_do_not_underflow(kernel):
     assert far[1] < far[0] < -10
 
 
-def test_where_zero_is_does_not_matter(rng):
-    X = np.round(rng.normal(size=(20, 2)), 3)
-    there = Gaussian(0.5).sqdist(X + 2.0**20, X + 2.0**20)
-    assert_allclose(there, Gaussian(0.5).sqdist(X, X), atol=1e-8)
-
-
 def test_a_row_of_zeros_has_no_direction():
     X = np.array([[0.0, 0.0], [3.0, 4.0], [3e-200, 4e-200]])
     assert_allclose(Cosine()(X, X), [[0, 0, 0], [0, 1, 1], [0, 1, 1]])
@@ -180,11 +159,6 @@ def test_a_row_of_zeros_has_no_direction():
 def test_impossible_widths(kind, sigma):
     with pytest.raises(ValueError, match="sigma must be positive and finite"):
         kind(sigma)
-
-
-def test_impossible_gamma():
-    with pytest.raises(ValueError, match="gamma must be positive"):
-        Gaussian.from_gamma(0.0)
 
 
 def test_a_function_of_two_rows_is_explained():
@@ -225,16 +199,3 @@ def test_compiled_distances_of_a_pair_do_not_depend_on_other_rows(rng, metric, d
         assert_array_equal(compiled_distances(X[row : row + 1], X, metric), together[[row]])
     double = compiled_distances(X.astype(np.float64), X.astype(np.float64), metric)
     assert_array_equal(together, double)
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_many_features_have_compiled_distances(rng, metric):
-    X = rng.normal(size=(512, 300))
-    assert has_compiled_distances(*X.shape)
-    assert_array_equal(pair_distances(X[:9], X, metric), compiled_distances(X[:9], X, metric))
-    assert_allclose(pair_distances(X[:9], X, metric), cdist(X[:9], X, metric), rtol=1e-13)
-
-
-def test_other_metrics_have_no_compiled_distances(rng):
-    X = rng.normal(size=(512, 300))
-    assert_array_equal(pair_distances(X[:9], X, "chebyshev"), cdist(X[:9], X, "chebyshev"))

@@ -74,11 +74,3 @@ def test_parts_are_nested():
     assert shares == pytest.approx([0.75, 0.75, 0.625, 0.75, 1.0, 1.0])
     advance(0.5)  # nobody follows
     assert len(shares) == 6
-
-
-def test_nobody_need_follow(blobs):
-    X, _ = blobs
-    shares = []
-    with followed_by(shares.append):
-        watched = AlphaCutClustering().fit(X)
-    assert np.array_equal(watched.labels_, AlphaCutClustering().fit(X).labels_)

@@ -47,7 +47,7 @@ def assert_same_models(build, X, folder):
 
 
 MODELS = {
-    **{name: (partial(estimator_for, name, 2), 5000, 3) for name in PUBLIC},
+    **{name: (partial(estimator_for, name, 2), 3000, 3) for name in PUBLIC},
     "compiled sweeps": (partial(FuzzyCMeans, 4, random_state=0), 40_000, 3),
     # Here the quickest operator was another one with two threads than with one.
     "alpha-cut, few rows": (partial(AlphaCutClustering, sigma=0.5), 2500, 4),

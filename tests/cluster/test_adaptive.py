@@ -1,7 +1,5 @@
 """What the adaptive estimators promise: APCM, SAPCM and SeqSAPCM."""
 
-import pickle
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -43,17 +41,6 @@ def test_finds_the_blobs(estimator, blobs):
 
 
 @every_estimator
-def test_fit_predict_is_predict_after_fit(estimator, blobs):
-    X, _ = blobs
-    model = clone(estimator)
-    labels = model.fit_predict(X)
-    assert_array_equal(labels, model.predict(X))
-    assert_array_equal(labels, model.labels_)
-    assert labels.dtype == np.int32
-    assert_allclose(model.score(X), -model.objective_, rtol=1e-9)
-
-
-@every_estimator
 def test_labels_and_memberships_agree(estimator, blobs):
     X, _ = blobs
     model = clone(estimator).fit(X)
@@ -63,51 +50,6 @@ def test_labels_and_memberships_agree(estimator, blobs):
     assert_array_equal(u[~nowhere].argmax(axis=1), model.labels_[~nowhere])
     assert_array_equal(np.unique(model.labels_[~nowhere]), np.arange(model.n_clusters_))
     assert list(model.get_feature_names_out()) == [f"typicality_{k}" for k in range(u.shape[1])]
-
-
-@every_estimator
-def test_weight_k_is_k_copies_in_any_order(estimator, blobs, rng):
-    X, _ = blobs
-    weight = rng.integers(0, 4, size=len(X))
-    copies = rng.permutation(np.repeat(np.arange(len(X)), weight))
-    weighted = clone(estimator).fit(X, sample_weight=weight)
-    repeated = clone(estimator).fit(X[copies])
-    assert_array_equal(weighted.predict(X), repeated.predict(X))
-    assert_allclose(weighted.eta_, repeated.eta_, rtol=1e-6)
-
-
-@every_estimator
-def test_order_of_rows_does_not_matter(estimator, blobs, rng):
-    X, _ = blobs
-    order = rng.permutation(len(X))
-    one, other = clone(estimator).fit(X), clone(estimator).fit(X[order])
-    assert_array_equal(one.labels_[order], other.labels_)
-
-
-@every_estimator
-def test_float32_stays(estimator, blobs):
-    X, _ = blobs
-    model = clone(estimator).set_params(store_memberships=True).fit(X.astype(np.float32))
-    double = clone(estimator).fit(X)
-    assert model.memberships_.dtype == np.float32
-    assert model.transform(X.astype(np.float32)).dtype == np.float32
-    assert np.mean(model.labels_ != double.labels_) < 0.01  # rows at the edge of a cluster
-
-
-@every_estimator
-def test_pickle_predicts_bit_identically(estimator, blobs):
-    X, _ = blobs
-    model = clone(estimator).fit(X)
-    again = pickle.loads(pickle.dumps(model))
-    assert_array_equal(model.predict_memberships(X), again.predict_memberships(X))
-
-
-@every_estimator
-def test_memberships_can_be_left_out(estimator, blobs):
-    X, _ = blobs
-    model = clone(estimator)
-    assert hasattr(model.set_params(store_memberships=True).fit(X), "memberships_")
-    assert not hasattr(model.set_params(store_memberships=False).fit(X), "memberships_")
 
 
 def test_more_clusters_than_distinct_rows_will_do():
@@ -156,16 +98,6 @@ def test_a_constant_feature_does_nothing_but_warn(estimator, blobs):
     assert_array_equal(model.predict(elsewhere), plain.labels_)
 
 
-@in_input_space
-def test_rounding_noise_in_a_constant_feature_does_nothing_but_warn(estimator, blobs, rng):
-    X, _ = blobs
-    plain = clone(estimator).set_params(box=10.0).fit(X)
-    noise = np.where(rng.random(len(X)) < 0.5, 0.3, 0.1 + 0.2)  # one unit in the last place apart
-    with pytest.warns(FeatureWarning, match="Constant: feature 2"):
-        model = clone(plain).fit(np.column_stack([X, noise]))
-    assert_array_equal(model.labels_, plain.labels_)
-
-
 @pytest.mark.parametrize("estimator", [SparseAdaptivePCM(), SequentialPCM(), AdaptivePCM()])
 def test_extreme_values_do_not_stretch_the_box(estimator, blobs):
     X, _ = blobs
@@ -192,9 +124,15 @@ def test_without_a_box_units_are_those_of_the_data(blobs):
 # ---- what can go wrong --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", ["linear", "gaussian", "connectivity"])
-@pytest.mark.parametrize("kind", [SparseAdaptivePCM, SequentialPCM])
-@pytest.mark.parametrize("assign", ["core", "all"])
+@pytest.mark.parametrize(
+    ("kind", "kernel", "assign"),
+    [
+        (SparseAdaptivePCM, "linear", "core"),
+        (SparseAdaptivePCM, "gaussian", "all"),
+        (SequentialPCM, "linear", "all"),
+        (SequentialPCM, "connectivity", "core"),
+    ],
+)
 def test_a_collapse_is_a_warning_and_no_crash(kind, kernel, assign, blobs):
     X, _ = blobs
     model = kind(lam=50.0, kernel=kernel, assign=assign)
@@ -219,13 +157,6 @@ def test_rows_between_and_far_from_clusters_belong_nowhere(estimator, blobs):
     d = np.sum((X[:, None] - everywhere.cluster_centers_) ** 2 / np.ptp(X, axis=0) ** 2, axis=2)
     assert_allclose(everywhere.predict_memberships(X), np.exp(-100 * d / everywhere.eta_))
     assert_allclose(everywhere.eta_, model.eta_, rtol=1e-9)
-
-
-def test_weights_may_be_shares(blobs):
-    X, _ = blobs
-    plain = SequentialPCM().fit(X)
-    shares = SequentialPCM().fit(X, sample_weight=np.full(len(X), 1 / len(X)))
-    assert_array_equal(plain.labels_, shares.labels_)
 
 
 def test_most_rows_nowhere_is_a_warning():
@@ -272,7 +203,7 @@ def s2_like():
 
 @pytest.mark.parametrize(
     "outliers",
-    [[[12, 12]], [[12, 12], [-9, 12]], [[12, 12], [12.2, 12]], [[100, 100]], [[1e5, -1e7]]],
+    [[[12, 12], [-9, 12]], [[12, 12], [12.2, 12]], [[1e5, -1e7]]],
 )
 def test_outliers_do_not_end_the_search(blobs, outliers):
     X = np.vstack([blobs[0], outliers])
@@ -332,7 +263,7 @@ def test_linear_kernel_is_the_input_space(blobs):
         assert_allclose(plain.eta_, given.eta_, rtol=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_connectivity_finds_crescents(seed):
     X, truth = make_moons(200, noise=0.05, random_state=seed)
     model = SequentialPCM(lam=0.05, kernel="connectivity", box=3.0, assign="all").fit(X)

@@ -1,7 +1,5 @@
 """Clusters as connected regions: labels, prediction, weights, errors and warnings."""
 
-import pickle
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -9,20 +7,18 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.decomposition import PCA
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 
 from instances import CUTTERS
 from typicality import AlphaCutClustering, OneClusterPCM
 from typicality.exceptions import (
-    BandwidthWarning,
     ClusteringWarning,
     DegenerateSpreadWarning,
     EmptyClustersWarning,
     FragmentedClustersWarning,
 )
-from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
+from typicality.kernels import Cauchy, Gaussian, Linear
 
 every_cutter = pytest.mark.parametrize("cutter", CUTTERS, ids=str)
 quiet = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
@@ -48,101 +44,6 @@ def test_finds_the_blobs_and_leaves_the_outliers(with_outliers):
     assert (filled.labels_ >= 0).all()
     assert adjusted_rand_score(y[:-3], filled.labels_[:-3]) == 1.0
     assert_array_equal(filled.labels_[inside], model.labels_[inside])
-
-
-@quiet
-@every_cutter
-def test_fit_predict_is_predict_after_fit(cutter, with_outliers):
-    X, _ = with_outliers
-    labels = clone(cutter).fit_predict(X)
-    model = clone(cutter).fit(X)
-    assert_array_equal(labels, model.labels_)
-    assert_array_equal(model.predict(X), labels)
-    assert labels.dtype == np.int32
-    assert set(labels) - {-1} == set(range(model.n_clusters_))
-
-
-@quiet
-@every_cutter
-def test_a_row_gets_the_same_label_in_any_batch(cutter, with_outliers, rng):
-    X, _ = with_outliers
-    model = clone(cutter).fit(X)
-    new = rng.uniform(-10, 15, size=(60, 2))
-    together = model.predict(new)
-    assert_array_equal([model.predict(row[None])[0] for row in new], together)
-    assert_array_equal(
-        [model.predict_typicality(row[None])[0] for row in new], model.predict_typicality(new)
-    )
-
-
-@quiet
-@every_cutter
-def test_weights_are_copies_to_the_last_bit(cutter, with_outliers, rng):
-    X, _ = with_outliers
-    weight = rng.integers(0, 4, len(X))
-    order = rng.permutation(weight.sum())
-    copies = np.repeat(X, weight, axis=0)[order]
-    by_weight = clone(cutter).fit(X, sample_weight=weight)
-    by_copies = clone(cutter).fit(copies)
-    assert_array_equal(by_weight.predict(X), by_copies.predict(X))
-    assert_array_equal(by_weight.labels_, by_weight.predict(X))
-    assert_array_equal(by_weight.alpha_, by_copies.alpha_)
-    assert_array_equal(by_weight.typicality_, by_copies.predict_typicality(X))
-    of_copies = np.repeat(np.arange(len(X)), weight)[order]
-    summed = np.bincount(of_copies, weights=by_copies.weights_, minlength=len(X))
-    assert_allclose(by_weight.weights_, summed, rtol=1e-12)
-    assert_allclose(by_weight.weights_.sum(), 1.0)
-    for alpha in (0.1, 0.35, 0.37):
-        assert_array_equal(by_weight.labels_at(alpha)[of_copies], by_copies.labels_at(alpha))
-
-
-@quiet
-@every_cutter
-def test_weights_that_sum_to_one_are_as_good_as_none(cutter, with_outliers):
-    X = np.repeat(with_outliers[0], 2, axis=0)
-    model, share = clone(cutter).fit(X), np.full(len(X), 1 / len(X))
-    weighted = clone(cutter).fit(X, sample_weight=share)
-    assert_array_equal(weighted.labels_, model.labels_)
-    assert_allclose(weighted.weights_, model.weights_, rtol=1e-9)
-    assert_allclose(weighted.tree_.weight, 2.0)
-
-
-@quiet
-@every_cutter
-def test_order_of_rows_does_not_matter(cutter, with_outliers, rng):
-    X, _ = with_outliers
-    order = rng.permutation(len(X))
-    model, shuffled = clone(cutter).fit(X), clone(cutter).fit(X[order])
-    assert_array_equal(model.labels_[order], shuffled.labels_)
-    assert_array_equal(model.typicality_[order], shuffled.typicality_)
-
-
-@pytest.mark.parametrize("cutter", CUTTERS[:6], ids=str)
-def test_scaling_and_shifting_the_data_changes_nothing(cutter, with_outliers):
-    X, _ = with_outliers
-    labels = clone(cutter).fit_predict(X)
-    assert_array_equal(clone(cutter).fit_predict(1024.0 * X), labels)
-    assert_array_equal(clone(cutter).fit_predict(X / 4096.0 + 1.0), labels)
-
-
-@quiet
-@every_cutter
-def test_models_can_be_saved_and_float32_stays(cutter, with_outliers):
-    X = with_outliers[0].astype(np.float32)
-    model = clone(cutter).fit(X)
-    again = pickle.loads(pickle.dumps(model))
-    assert_array_equal(again.predict(X), model.labels_)
-    assert_array_equal(again.labels_at(0.3), model.labels_at(0.3))
-    assert model.typicality_.dtype == model.predict_typicality(X).dtype == np.float32
-
-
-def test_the_model_keeps_its_own_rows(blobs):
-    X = blobs[0].copy()
-    model = AlphaCutClustering(assign="all").fit(X)
-    before = model.predict(blobs[0]), model.labels_at(0.3)
-    X[:] = 0.0
-    assert_array_equal(model.predict(blobs[0]), before[0])
-    assert_array_equal(model.labels_at(0.3), before[1])
 
 
 def test_the_density_is_that_of_one_cluster_pcm(blobs):
@@ -256,7 +157,7 @@ NULLS = {
 
 
 @quiet
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", NULLS)
 def test_a_single_cluster_stays_whole(name, seed):
     X = NULLS[name](np.random.default_rng(seed))
@@ -266,15 +167,7 @@ def test_a_single_cluster_stays_whole(name, seed):
     assert np.mean(model.labels_ == -1) < 0.15
 
 
-def test_at_least_two_clusters_split_a_blob(rng):
-    X = rng.normal(size=(300, 2))
-    model = AlphaCutClustering(at_least=2).fit(X)
-    assert model.n_clusters_ >= 2
-    assert np.bincount(model.labels_[model.labels_ >= 0]).min() >= 5
-    assert model.evidence_ < 1.0
-
-
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_noise_around_clusters_belongs_nowhere(seed):
     rng = np.random.default_rng(seed)
     centers = [[0, 0], [12, 0], [0, 12], [12, 12]]
@@ -307,9 +200,18 @@ def test_a_kernel_of_one_width_by_default_is_the_gaussian(blobs):
 
 
 @quiet
-@pytest.mark.parametrize("assign", ["auto", "core", "typical", "all"])
-@pytest.mark.parametrize("kernel", ["auto", "gaussian", "laplacian", "dissimilarities"])
-@pytest.mark.parametrize("sample", [900_000, 700], ids=["all rows", "a sample"])
+@pytest.mark.parametrize(
+    ("kernel", "assign", "sample"),
+    [
+        ("auto", "auto", 900_000),
+        ("auto", "typical", 700),
+        ("auto", "all", 700),
+        ("gaussian", "typical", 900_000),
+        ("laplacian", "core", 900_000),
+        ("dissimilarities", "all", 900_000),
+        ("dissimilarities", "core", 700),
+    ],
+)
 def test_predictions_of_training_rows_are_their_labels(kernel, assign, sample, rng, monkeypatch):
     monkeypatch.setattr("typicality.levelsets.scales._WORK", sample)
     X = rng.normal([[1.0, 0.3]], 0.1, size=(150, 2)) * rng.choice([-1, 1], (150, 1))
@@ -427,21 +329,10 @@ def test_distances_give_the_labels_of_coordinates(with_outliers):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"kernel": "dissimilarities", "weights": "typicality"}, "needs a kernel of one width"),
-        ({"kernel": "dissimilarities", "labelling": "complete"}, "needs a kernel of one width"),
-        (
-            {"at_least": 2, "kernel": "local", "alpha": 0.3},
-            "at_least=2 works only with the automatic",
-        ),
-        ({"at_least": 2, "alpha": "valley"}, "at_least=2 works only with the automatic"),
-        (
-            {"kernel": "local", "labelling": "complete"},
-            "labelling='complete' needs a kernel of one",
-        ),
-        (
-            {"kernel": "local", "weights": "typicality"},
-            "weights='typicality' needs a kernel of one",
-        ),
+        ({"kernel": "dissimilarities", "weights": "typicality"}, "weights='typicality' needs"),
+        ({"kernel": "local", "labelling": "complete"}, "labelling='complete' needs"),
+        ({"at_least": 2, "kernel": "local", "alpha": 0.3}, "at_least=2 works only"),
+        ({"at_least": 2, "alpha": "valley"}, "at_least=2 works only"),
     ],
     ids=str,
 )
@@ -462,8 +353,9 @@ def test_alpha_cut_refuses_rows_that_are_no_distances(X, message):
 
 
 @quiet
-@pytest.mark.parametrize("n_features", [1, 2, 50])
-@pytest.mark.parametrize("n_rows", [1, 2, 3, 4, 5, 6, 7, 11, 19])
+@pytest.mark.parametrize(
+    ("n_rows", "n_features"), [(1, 2), (2, 1), (3, 50), (4, 2), (6, 1), (11, 2), (19, 50)]
+)
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.DegenerateSpreadWarning")
 def test_alpha_cut_answers_for_few_rows(n_rows, n_features, rng):
     X = rng.normal(size=(n_rows, n_features))
@@ -489,8 +381,10 @@ STRANGE = {
 
 @quiet
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.FeatureWarning")
-@pytest.mark.parametrize("scale", [1.0, 1e120, 1e-120])
-@pytest.mark.parametrize("name", STRANGE)
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [*zip(STRANGE, [1.0, 1e120, 1e-120] * 3, strict=False), ("powers", 1e120), ("grid", 1e-120)],
+)
 def test_alpha_cut_answers_for_strange_rows(name, scale, rng):
     X = scale * STRANGE[name]
     order = rng.permutation(len(X))
@@ -541,31 +435,20 @@ def test_alpha_cut_refuses_levels_that_are_none(alpha, blobs):
             ask(alpha)
 
 
-def test_alpha_cut_answers_nothing_before_a_fit():
-    for ask in ("predict", "predict_typicality"):
-        with pytest.raises(NotFittedError):
-            getattr(AlphaCutClustering(), ask)([[0.0]])
-    with pytest.raises(NotFittedError):
-        AlphaCutClustering().labels_at(0.5)
-
-
-def test_alpha_cut_warns_of_a_level_above_all_rows(blobs):
-    with pytest.warns(EmptyClustersWarning, match=r"no typicality is above alpha=0\.9"):
-        model = AlphaCutClustering(alpha=0.9, assign="all").fit(blobs[0])
+@pytest.mark.parametrize("kernel", ["gaussian", "local"])
+def test_alpha_cut_warns_of_levels_above_and_below_all_rows(kernel, blobs):
+    with pytest.warns(EmptyClustersWarning, match=r"alpha=0\.9"):
+        model = AlphaCutClustering(kernel=kernel, alpha=0.9, assign="all").fit(blobs[0])
     assert model.n_clusters_ == 0
     assert (model.labels_ == -1).all()
     assert (model.predict(blobs[0]) == -1).all()
+    with pytest.warns(ClusteringWarning, match=r"alpha=0\.1 is below"):
+        assert AlphaCutClustering(kernel=kernel, alpha=0.1).fit(blobs[0]).n_clusters_ == 1
 
 
 def test_alpha_cut_warns_when_no_component_is_large_enough(blobs):
     with pytest.warns(EmptyClustersWarning, match="min_cluster_size=1000"):
         AlphaCutClustering(alpha=0.35, min_cluster_size=1000).fit(blobs[0])
-
-
-def test_alpha_cut_warns_of_a_level_below_empty_space(blobs):
-    with pytest.warns(ClusteringWarning, match=r"alpha=0\.1 is below .*, the typicality"):
-        model = AlphaCutClustering(alpha=0.1).fit(blobs[0])
-    assert model.n_clusters_ == 1
 
 
 @pytest.mark.parametrize("eta_scale", [1e-4, 1e16])
@@ -576,46 +459,11 @@ def test_typicalities_that_cannot_be_told_apart_lose_no_cluster(eta_scale, blobs
     assert_array_equal(model.predict(blobs[0]), model.labels_)
 
 
-@quiet
-def test_the_heavy_row_is_named_as_the_user_counts(blobs):
-    X = np.vstack([[[50.0, 50.0]], blobs[0][:120], [[60.0, 0.0]]])
-    with pytest.warns(DegenerateSpreadWarning, match=r"row \d+ alone") as caught:
-        model = AlphaCutClustering(kernel="gaussian", eta_scale=0.01).fit(X)
-    assert f"row {model.weights_.argmax()} alone" in " ".join(str(w.message) for w in caught)
-
-
-def test_a_fit_that_fails_late_leaves_the_model_as_it_was(blobs, monkeypatch):
-    X, _ = blobs
-    model = AlphaCutClustering().fit(X)
-    before = {name: id(value) for name, value in vars(model).items()}
-
-    def fail(*arguments, **options):
-        raise MemoryError
-
-    monkeypatch.setattr("typicality.levelsets.regions.Regions.training_labels", fail)
-    with pytest.raises(MemoryError):
-        model.fit(X[:50])
-    assert {name: id(value) for name, value in vars(model).items()} == before
-
-
 def test_parameters_set_after_a_fit_change_nothing(with_outliers):
     model = AlphaCutClustering().fit(with_outliers[0])
     model.set_params(assign="all", min_cluster_size=1000)
     assert_array_equal(model.predict(with_outliers[0]), model.labels_)
     assert model.labels_at(0.36).max() > 0
-
-
-@pytest.mark.parametrize("size", [10, 8])
-def test_alpha_cut_answers_for_a_few_rows_far_apart(rng, size):
-    centers = [[0, 0], [20, 0], [0, 20], [20, 20]][: 32 // size]
-    X = np.vstack([center + rng.normal(size=(size, 2)) for center in centers])
-    assert AlphaCutClustering().fit(X).n_clusters_ == len(centers)
-
-
-def test_alpha_cut_labels_places_near_a_single_row():
-    with pytest.warns(DegenerateSpreadWarning):
-        model = AlphaCutClustering(sigma=1.0, alpha=0.9).fit([[0.0, 0.0]])
-    assert_array_equal(model.predict([[1e-3, 0.0], [9.0, 0.0]]), [0, -1])
 
 
 def test_alpha_cut_warns_of_fragments(rng):
@@ -639,22 +487,6 @@ def test_alpha_cut_warns_of_rows_that_are_all_one(X):
     assert_array_equal(model.predict(X), 0)
 
 
-def test_alpha_cut_warns_of_a_kernel_that_is_too_wide(blobs):
-    with pytest.warns(BandwidthWarning, match="too wide"):
-        model = AlphaCutClustering(sigma=1e4, alpha=0.0).fit(blobs[0])
-    assert model.n_clusters_ == 1
-
-
-def test_alpha_cut_takes_a_kernel_of_ones_own(blobs):
-    class Plain(Gaussian):
-        """No compiled sums: a subclass could have another profile."""
-
-    model = AlphaCutClustering(kernel=Plain(0.5)).fit(blobs[0])
-    compiled = AlphaCutClustering(kernel=Gaussian(0.5)).fit(blobs[0])
-    assert_array_equal(model.labels_, compiled.labels_)
-    assert_allclose(model.typicality_, compiled.typicality_, rtol=1e-12)
-
-
 def test_a_subclass_with_another_profile_is_not_taken_for_its_parent(blobs):
     class Heavy(Gaussian):
         def log_profile(self, distance, out=None):
@@ -672,11 +504,6 @@ def test_kernels_of_unknown_distances_are_refused(blobs):
 
     with pytest.raises(ValueError, match="Euclidean or city-block"):
         AlphaCutClustering(kernel=Strange(1.0)).fit(blobs[0])
-
-
-def test_sigma_goes_with_named_kernels(blobs):
-    with pytest.warns(BandwidthWarning, match="has no effect"):
-        AlphaCutClustering(kernel=Laplacian(1.0), sigma=2.0).fit(blobs[0])
 
 
 def test_more_clusters_than_rows_cannot_be_had():
@@ -697,12 +524,3 @@ def test_alpha_cut_warns_of_evidence_near_the_bar(monkeypatch, blobs):
         assert evidence_is(1.05).n_clusters_ == 3
     assert evidence_is(0.5).n_clusters_ == 1  # and no warning
     assert evidence_is(2.0).n_clusters_ == 3
-
-
-def test_a_level_of_the_local_kernel_is_judged(blobs):
-    with pytest.warns(EmptyClustersWarning, match=r"no typicality is above alpha=0\.9"):
-        AlphaCutClustering(kernel="local", alpha=0.9).fit(blobs[0])
-    with pytest.warns(ClusteringWarning, match=r"alpha=0\.1 is below .*, the typicality"):
-        AlphaCutClustering(kernel="local", alpha=0.1).fit(blobs[0])
-    with pytest.warns(BandwidthWarning, match="has no effect with kernel='local'"):
-        AlphaCutClustering(kernel="local", sigma=2.0).fit(blobs[0])

@@ -1,6 +1,5 @@
 """The automatic method, and the joined mixture it uses from four columns on."""
 
-import copy
 import warnings
 
 import numpy as np
@@ -102,51 +101,7 @@ def test_very_wide_tables_are_left_to_density():
     assert adjusted_rand_score(truth, found.labels_) == 1.0
 
 
-def test_agreement_is_perfect_where_all_methods_say_the_same():
-    X, _ = groups(np.random.default_rng(0), [60, 60], [0, 40])
-    assert AutoClustering(random_state=0).fit(X).agreement_ == 1
-
-
 # ---- the contract of an estimator ----------------------------------------------------------------
-
-
-def test_memberships_have_a_column_for_each_cluster(model, three):
-    assert model.memberships_.shape == (250, 3)
-    np.testing.assert_array_equal(model.predict_memberships(three[0]), model.memberships_)
-    np.testing.assert_array_equal(model.memberships_.argmax(axis=1), model.labels_)
-    np.testing.assert_allclose(model.memberships_.sum(axis=1), 1)
-
-
-@pytest.mark.parametrize("n_columns", [2, 5])
-def test_memberships_of_density_and_of_round_groups(n_columns):
-    X = np.random.default_rng(0).normal(size=(100, n_columns))
-    found = AutoClustering(at_least=2, random_state=0).fit(X)
-    assert found.memberships_.shape == (100, found.n_clusters_)
-    assert ((found.memberships_ >= 0) & (found.memberships_ <= 1)).all()
-    inside = np.flatnonzero(found.labels_ >= 0)
-    own = found.memberships_[inside, found.labels_[inside]]
-    np.testing.assert_array_equal(own, found.memberships_[inside].max(axis=1))  # others may tie
-
-
-def test_a_fit_that_fails_leaves_the_model_as_it_was(model):
-    found = copy.copy(model)
-    before = dict(vars(found))
-    with pytest.raises(ValueError, match="NaN"):
-        found.fit(np.full((5, 2), np.nan))
-    assert vars(found) == before
-
-
-def test_mixture_stays_as_it_was_when_a_fit_fails(three, monkeypatch):
-    found = JoinedMixture(random_state=0).fit(three[0])
-    before = dict(vars(found))
-
-    def fail(*arguments):
-        raise MemoryError
-
-    monkeypatch.setattr("typicality.cluster._mixture._voting_parts", fail)
-    with pytest.raises(MemoryError):
-        found.fit(three[0][:, :4])
-    assert vars(found) == before
 
 
 def test_prediction_names_the_estimator_when_columns_are_missing(model, three):

@@ -16,8 +16,6 @@ from typicality import (
 )
 
 GOOD = np.random.default_rng(0).normal(size=(30, 3))
-ESTIMATORS = [FuzzyCMeans(3), EntropyCMeans(3), PossibilisticCMeans(3)]
-ONE_MODEL = [OneClusterPCM(), AlphaCutClustering()]
 
 
 def with_value(value, row=7, column=2):
@@ -41,20 +39,13 @@ BAD_DATA = {
     "one row": (GOOD[:1], r"X has 1 sample"),
     "no features": (np.empty((5, 0)), r"0 feature\(s\)"),
     "too few rows": (GOOD[:2], r"n_clusters=3 .* 2 distinct rows"),
-    "text": (
-        np.array([["1", "2"]] * 8 + [["3", "b"]]),
-        r"'b' in row 8, column 1",
-    ),
+    "text": (np.array([["1", "2"]] * 8 + [["3", "b"]]), r"'b' in row 8, column 1"),
     "decimal commas": (
         pd.DataFrame({"price": ["1,5", "2,5"] * 9}),
         r"'1,5' in row 0, column 'price'",
     ),
     "dates": (
         pd.DataFrame({"x": range(9), "when": pd.date_range("2026-01-01", periods=9)}),
-        r"dates or times in column 'when'",
-    ),
-    "dates alone": (
-        pd.DataFrame({"when": pd.date_range("2026-01-01", periods=9)}),
         r"dates or times in column 'when'",
     ),
     "an array of times": (
@@ -79,7 +70,7 @@ BAD_DATA = {
 
 
 @pytest.mark.parametrize("case", BAD_DATA)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("estimator", [FuzzyCMeans(3), PossibilisticCMeans(3)], ids=str)
 def test_estimator_refuses_bad_data(estimator, case):
     X, message = BAD_DATA[case]
     with pytest.raises(ValueError, match=message):
@@ -87,7 +78,7 @@ def test_estimator_refuses_bad_data(estimator, case):
 
 
 @pytest.mark.parametrize("case", sorted(set(BAD_DATA) - {"empty", "one row", "too few rows"}))
-@pytest.mark.parametrize("estimator", ONE_MODEL, ids=str)
+@pytest.mark.parametrize("estimator", [OneClusterPCM(), AlphaCutClustering()], ids=str)
 def test_one_model_estimator_refuses_bad_data(estimator, case):
     X, message = BAD_DATA[case]
     with pytest.raises(ValueError, match=message):
@@ -95,10 +86,7 @@ def test_one_model_estimator_refuses_bad_data(estimator, case):
 
 
 BAD_WEIGHTS = {
-    "negative": (
-        np.r_[-2.0, np.ones(29)],
-        r"sample_weight: -2.0 at row 0",
-    ),
+    "negative": (np.r_[-2.0, np.ones(29)], r"sample_weight: -2.0 at row 0"),
     "all zero": (np.zeros(30), r"sample_weight are zero"),
     "wrong length": (np.ones(29), r"sample_weight.shape == \(29,\), expected \(30,\)"),
     "two dimensions": (np.ones((30, 1)), r"sample_weight.shape == \(30, 1\)"),
@@ -107,40 +95,26 @@ BAD_WEIGHTS = {
     "complex": (np.ones(30) + 1j, r"^sample_weight: "),
     "too large": (np.full(30, 1e200), r"sample_weight is too large"),
     "a word": ("balanced", r"^sample_weight: "),
-    "too few rows left": (
-        np.r_[1.0, 1.0, np.zeros(28)],
-        r"2 distinct rows of positive weight",
-    ),
+    "too few rows left": (np.r_[1.0, 1.0, np.zeros(28)], r"2 distinct rows of positive weight"),
 }
 
 
 @pytest.mark.parametrize("case", BAD_WEIGHTS)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-def test_estimator_refuses_bad_weights(estimator, case):
+def test_estimator_refuses_bad_weights(case):
     weight, message = BAD_WEIGHTS[case]
     with pytest.raises(ValueError, match=message):
-        estimator.fit(GOOD, sample_weight=weight)
+        FuzzyCMeans(3).fit(GOOD, sample_weight=weight)
 
 
 BAD_PARAMETERS = {
     "m = 1": (FuzzyCMeans(3, m=1.0), r"'m' parameter of FuzzyCMeans.*\(1.0, inf\).*Got 1.0"),
-    "m < 1": (FuzzyCMeans(3, m=0.5), r"'m' parameter"),
-    "m infinite": (FuzzyCMeans(3, m=np.inf), r"'m' parameter"),
     "m nan": (FuzzyCMeans(3, m=np.nan), r"'m' parameter"),
     "m of the 1993 form": (PossibilisticCMeans(3, objective="1993", m=1), r"'m' parameter"),
     "lam = 0": (EntropyCMeans(3, lam=0), r"'lam' parameter.*\(0.0, inf\).*Got 0"),
-    "lam < 0": (EntropyCMeans(3, lam=-1.0), r"'lam' parameter"),
     "lam unknown": (EntropyCMeans(3, lam="best"), r"'lam' parameter.*auto.*Got 'best'"),
     "eta = 0": (PossibilisticCMeans(3, eta=0.0), r"'eta' parameter"),
-    "eta < 0": (PossibilisticCMeans(3, eta=-1.0), r"'eta' parameter"),
-    "eta with a zero": (
-        PossibilisticCMeans(3, eta=[1.0, 0.0, 1.0]),
-        r"eta must be positive and finite",
-    ),
-    "eta of wrong shape": (
-        PossibilisticCMeans(3, eta=[1.0, 1.0]),
-        r"eta has shape \(2,\).*\(3,\)",
-    ),
+    "eta with a zero": (PossibilisticCMeans(3, eta=[1.0, 0.0, 1.0]), r"eta must be positive"),
+    "eta of wrong shape": (PossibilisticCMeans(3, eta=[1.0, 1.0]), r"eta has shape \(2,\)"),
     "eta in words": (PossibilisticCMeans(3, eta=["a", "b", "c"]), r"eta must be 'fcm'"),
     "eta_scale = 0": (PossibilisticCMeans(3, eta_scale=0), r"'eta_scale' parameter"),
     "objective unknown": (PossibilisticCMeans(3, objective="2007"), r"'objective' parameter"),
@@ -152,14 +126,7 @@ BAD_PARAMETERS = {
         FuzzyCMeans(3, init=np.zeros((2, 3))),
         r"init has shape \(2, 3\).*\(3, 3\).*\(30, 3\)",
     ),
-    "identical prototypes": (
-        FuzzyCMeans(3, init=np.zeros((3, 3))),
-        r"init has identical prototypes",
-    ),
-    "identical prototypes from a callable": (
-        FuzzyCMeans(3, init=lambda X, k, random_state: np.zeros((k, 3))),
-        r"init\(\) has identical prototypes",
-    ),
+    "identical prototypes": (FuzzyCMeans(3, init=np.zeros((3, 3))), r"identical prototypes"),
     "start not finite": (FuzzyCMeans(3, init=np.full((3, 3), np.nan)), r"init contains NaN"),
     "start from an empty cluster": (
         FuzzyCMeans(3, init=np.eye(3)[[0] * 15 + [1] * 15]),
@@ -207,29 +174,10 @@ def test_fitted_model_refuses_rows_too_far_away(dtype):
         model.predict_memberships(far)
 
 
-def test_a_failed_fit_of_other_data_leaves_the_model_as_it_was():
-    model = FuzzyCMeans(3, random_state=0).fit(pd.DataFrame(GOOD, columns=["a", "b", "c"]))
-    narrower = GOOD[:, :2].copy()
-    narrower[4, 1] = np.nan
-    with pytest.raises(ValueError, match="NaN"):
-        model.fit(narrower)
-    assert model.n_features_in_ == 3
-    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
-    assert model.predict(pd.DataFrame(GOOD, columns=["a", "b", "c"])).shape == (30,)
-
-
 def test_a_fit_without_names_forgets_the_old_ones():
     model = FuzzyCMeans(3, random_state=0).fit(pd.DataFrame(GOOD, columns=["a", "b", "c"]))
     assert not hasattr(model.fit(GOOD[:, :2]), "feature_names_in_")
     assert model.n_features_in_ == 2
-
-
-def test_a_failed_fit_leaves_the_model_as_it_was():
-    model = FuzzyCMeans(3, random_state=0).fit(GOOD)
-    centers = model.cluster_centers_.copy()
-    with pytest.raises(ValueError, match="NaN"):
-        model.fit(with_value(np.nan))
-    assert np.array_equal(model.cluster_centers_, centers)
 
 
 def test_estimator_refuses_a_start_from_rows_of_weight_zero_alone():
@@ -267,22 +215,16 @@ def test_rows_that_can_be_fitted_can_be_predicted():
     assert np.array_equal(model.predict(X), model.labels_)
 
 
-@pytest.mark.parametrize("failure", ["a start out of reach", "a warning made an error"])
-def test_a_fit_that_fails_late_leaves_the_model_as_it_was(failure):
-    model = FuzzyCMeans(3, random_state=0).fit(GOOD[:, :2])
-    before = model.predict_memberships(GOOD[:, :2])
-    X, start = {
-        "a start out of reach": (GOOD, lambda X, k, random_state: X[:k] * 1e200),
-        "a warning made an error": (np.column_stack([GOOD, np.ones(30)]), "k-means++"),
-    }[failure]
-    with pytest.raises((ValueError, UserWarning)):
-        model.set_params(init=start).fit(X)
-    assert np.array_equal(model.predict_memberships(GOOD[:, :2]), before)
-
-
-@pytest.mark.parametrize("kernel", ["linear", "gaussian"])
-@pytest.mark.parametrize("n_distinct", [1, 2])
-@pytest.mark.parametrize("estimator", [FuzzyCMeans, EntropyCMeans, PossibilisticCMeans])
+@pytest.mark.parametrize(
+    ("estimator", "n_distinct", "kernel"),
+    [
+        (FuzzyCMeans, 1, "gaussian"),
+        (FuzzyCMeans, 2, "linear"),
+        (EntropyCMeans, 2, "gaussian"),
+        (PossibilisticCMeans, 1, "linear"),
+        (PossibilisticCMeans, 2, "gaussian"),
+    ],
+)
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 def test_estimator_finds_fewer_clusters_when_rows_are_copies(estimator, n_distinct, kernel):
     X = np.repeat(GOOD[:n_distinct], 20, axis=0)

@@ -1,21 +1,16 @@
 """What every estimator promises."""
 
-import pickle
 import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from instances import ESTIMATORS
 from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
 from typicality.exceptions import ClusteringWarning
-from typicality.kernels import Linear
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 
@@ -31,26 +26,6 @@ def test_finds_the_blobs(estimator, blobs):
 
 
 @every_estimator
-def test_fit_predict_is_predict_after_fit(estimator, blobs):
-    X, _ = blobs
-    model = clone(estimator).set_params(random_state=0)
-    labels = model.fit_predict(X)
-    assert_array_equal(labels, model.predict(X))
-    assert_array_equal(labels, model.labels_)
-    assert labels.dtype == np.int32
-
-
-@every_estimator
-def test_memberships_and_transform_agree(estimator, blobs):
-    X, _ = blobs
-    model = clone(estimator).set_params(random_state=0, store_memberships=True).fit(X)
-    assert_array_equal(model.memberships_, model.predict_memberships(X))
-    assert_array_equal(model.memberships_, model.transform(X))
-    assert_array_equal(model.memberships_, clone(model).fit_transform(X))
-    assert model.memberships_.shape == (len(X), len(model.cluster_centers_))
-
-
-@every_estimator
 def test_centers_and_memberships_are_indexed_by_label(estimator, blobs):
     X, _ = blobs
     model = clone(estimator).set_params(random_state=0, store_memberships=True).fit(X)
@@ -59,32 +34,17 @@ def test_centers_and_memberships_are_indexed_by_label(estimator, blobs):
     assert_array_equal(np.unique(model.labels_), np.arange(model.n_clusters_))
 
 
-@every_estimator
-def test_objective_never_rises_and_score_is_its_negative(estimator, blobs):
-    X, _ = blobs
-    model = clone(estimator).set_params(random_state=0).fit(X)
-    path = [*model.objective_path_, model.objective_]
-    assert np.diff(path).max() <= 1e-12 * abs(path[0])
-    assert_allclose(model.score(X), -model.objective_, rtol=1e-12)
-
-
-@every_estimator
-def test_weight_k_is_k_copies_with_the_same_label_numbers(estimator, blobs, rng):
-    X, _ = blobs
-    weight = rng.integers(0, 4, size=len(X))
-    copies = np.repeat(np.arange(len(X)), weight)
-    weighted = clone(estimator).set_params(random_state=3).fit(X, sample_weight=weight)
-    repeated = clone(estimator).set_params(random_state=3).fit(X[rng.permutation(copies)])
-    assert_allclose(weighted.cluster_centers_, repeated.cluster_centers_, rtol=1e-9)
-    assert_array_equal(weighted.predict(X), repeated.predict(X))
-    assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-9)
-    assert_allclose(weighted.score(X, sample_weight=weight), repeated.score(X[copies]), rtol=1e-9)
-
-
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("kind", [FuzzyCMeans, EntropyCMeans, PossibilisticCMeans])
+@pytest.mark.parametrize(
+    ("kind", "seed", "dtype"),
+    [
+        (FuzzyCMeans, 0, np.float32),
+        (FuzzyCMeans, 1, np.float64),
+        (EntropyCMeans, 0, np.float64),
+        (EntropyCMeans, 2, np.float32),
+        (PossibilisticCMeans, 1, np.float32),
+    ],
+)
 def test_restarts_that_tie_do_not_change_label_numbers(blobs, rng, kind, seed, dtype):
     """Runs that reach the same optimum differ in rounding; that must not pick the winner."""
     X = blobs[0].astype(dtype)
@@ -107,76 +67,12 @@ def test_rows_of_weight_zero_take_part_in_nothing_but_labels():
 
 
 @every_estimator
-def test_order_of_rows_does_not_matter(estimator, blobs, rng):
-    X, _ = blobs
-    order = rng.permutation(len(X))
-    one = clone(estimator).set_params(random_state=3).fit(X)
-    other = clone(estimator).set_params(random_state=3).fit(X[order])
-    assert_array_equal(one.labels_[order], other.labels_)
-
-
-@every_estimator
-def test_float32_stays(estimator, blobs):
-    X, _ = blobs
-    model = clone(estimator).set_params(random_state=0, store_memberships=True, n_clusters=3)
-    model.fit(X.astype(np.float32))
-    assert model.memberships_.dtype == np.float32
-    assert model.cluster_centers_.dtype == np.float32
-    assert model.transform(X.astype(np.float32)).dtype == np.float32
-    double = clone(model).fit(X)
-    assert_allclose(model.cluster_centers_, double.cluster_centers_, atol=1e-3)
-    assert_array_equal(model.labels_, double.labels_)
-
-
-@every_estimator
 def test_memberships_can_be_left_out(estimator, blobs):
     X, _ = blobs
     model = clone(estimator).set_params(random_state=0, store_memberships=True).fit(X)
     model.set_params(store_memberships=False).fit(X)
     assert not hasattr(model, "memberships_")
     assert model.predict_memberships(X[:5]).shape == (5, len(model.cluster_centers_))
-
-
-@every_estimator
-def test_columns_have_readable_names(estimator, blobs):
-    X, _ = blobs
-    model = clone(estimator).set_params(random_state=0).set_output(transform="pandas").fit(X)
-    kind = "typicality" if isinstance(model, PossibilisticCMeans) else "membership"
-    columns = list(model.transform(X).columns)
-    assert columns == [f"{kind}_{k}" for k in range(model.n_clusters)]
-
-
-@every_estimator
-def test_pickle_predicts_bit_identically(estimator, blobs):
-    X, _ = blobs
-    model = clone(estimator).set_params(random_state=0).fit(X)
-    again = pickle.loads(pickle.dumps(model))
-    assert_array_equal(model.predict_memberships(X), again.predict_memberships(X))
-
-
-@every_estimator
-def test_estimator_answers_nothing_before_a_fit(estimator):
-    with pytest.raises(NotFittedError, match="not fitted yet"):
-        clone(estimator).predict([[0.0]])
-
-
-@every_estimator
-def test_estimator_keeps_names_in_a_pipeline(estimator, blobs):
-    import pandas as pd
-
-    X, _ = blobs
-    frame = pd.DataFrame(X, columns=["left", "right"])
-    model = clone(estimator).set_params(random_state=0).fit(frame)
-    assert model.feature_names_in_.tolist() == ["left", "right"]
-    piped = make_pipeline(StandardScaler(), clone(estimator).set_params(random_state=0)).fit(frame)
-    assert piped.predict(frame).shape == (len(X),)
-
-
-@pytest.mark.parametrize("init", ["k-means++", "max-min", "random"])
-def test_estimator_takes_every_named_start(blobs, init):
-    X, truth = blobs
-    model = FuzzyCMeans(3, init=init, n_init=4, random_state=0).fit(X)
-    assert adjusted_rand_score(truth, model.labels_) == 1.0
 
 
 def test_start_from_prototypes_memberships_or_a_callable(blobs):
@@ -206,12 +102,6 @@ def test_tiny_memberships_are_a_start_like_any_other(blobs):
     assert_allclose(one.cluster_centers_, other.cluster_centers_)
 
 
-def test_possibilistic_start_from_memberships_and_spreads(blobs):
-    X, truth = blobs
-    model = PossibilisticCMeans(3, eta=1.0, init=np.eye(3)[truth]).fit(X)
-    assert_allclose(model.cluster_centers_[truth[0]], [0, 0], atol=0.3)
-
-
 def test_spreads_handed_out_are_a_copy(blobs):
     X, _ = blobs
     model = PossibilisticCMeans(3, random_state=0).fit(X)
@@ -236,15 +126,6 @@ def test_a_thousand_clusters_in_many_dimensions_need_little_memory(rng):
     assert peak < 40 * X.nbytes
 
 
-def test_more_starts_are_never_worse(rng):
-    X = rng.normal(size=(300, 2))
-    objectives = [
-        FuzzyCMeans(12, m=1.3, init="random", n_init=n, random_state=0).fit(X).objective_
-        for n in (1, 5)
-    ]
-    assert objectives[1] <= objectives[0] * (1 + 1e-9)
-
-
 @pytest.mark.parametrize("m", [5.0, 15.0, 50.0])
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 def test_large_m_leaves_a_start_on_the_rows(blobs, m):
@@ -256,33 +137,11 @@ def test_large_m_leaves_a_start_on_the_rows(blobs, m):
     assert_allclose(model.objective_, elsewhere.objective_, rtol=1e-4)
 
 
-def test_fit_is_the_same_for_the_same_seed(blobs):
-    X, _ = blobs
-    one, other = (FuzzyCMeans(3, random_state=7).fit(X) for _ in range(2))
-    assert_array_equal(one.cluster_centers_, other.cluster_centers_)
-
-
-@pytest.mark.parametrize("kernel", ["linear", Linear()], ids=str)
-def test_the_linear_kernel_is_the_input_space(blobs, kernel):
-    X, _ = blobs
-    model = FuzzyCMeans(3, kernel=kernel, random_state=0).fit(X)
-    assert "one sweep over 180 rows" in model.sums_
-
-
 def test_tol_zero_runs_to_max_iter_without_a_warning(blobs):
     X, _ = blobs
     model = FuzzyCMeans(3, tol=0, max_iter=17, random_state=0).fit(X)
     assert model.n_iter_ == 17
     assert model.status_ == "max_iter"
-
-
-def test_scaling_the_data_changes_nothing(blobs):
-    X, _ = blobs
-    for estimator in (FuzzyCMeans(3), EntropyCMeans(3), PossibilisticCMeans(3)):
-        one = clone(estimator).set_params(random_state=0).fit(X)
-        other = clone(estimator).set_params(random_state=0).fit(1024.0 * X)
-        assert_allclose(one.memberships_, other.memberships_, atol=1e-9)
-        assert one.n_iter_ == other.n_iter_
 
 
 def test_hard_limit_is_kmeans(blobs):
@@ -325,14 +184,6 @@ def test_outliers_belong_nowhere(blobs, objective):
     assert_allclose(fuzzy.memberships_[-1].sum(), 1.0)
 
 
-def test_given_spreads_and_start_need_no_partition(blobs):
-    X, _ = blobs
-    start = X[[0, 60, 120]]
-    model = PossibilisticCMeans(3, eta=[1.0, 1.5, 2.0], init=start).fit(X)
-    assert_allclose(model.eta_, [1.0, 1.5, 2.0])
-    assert_allclose(model.cluster_centers_, start, atol=2.0)
-
-
 def test_spreads_follow_their_prototypes(blobs):
     """Coincident prototypes are moved behind; so are their spreads."""
     X, _ = blobs
@@ -361,10 +212,3 @@ def test_estimator_fits_one_cluster_and_as_many_as_rows(n_clusters):
     model = FuzzyCMeans(n_clusters, random_state=0).fit(X)
     assert model.memberships_.shape == (2, n_clusters)
     assert np.isfinite(model.memberships_).all()
-
-
-def test_estimator_fits_a_thousand_clusters(rng):
-    X = rng.normal(size=(6000, 3))
-    model = FuzzyCMeans(1000, m=1.2, max_iter=5, tol=0, init="random", random_state=0).fit(X)
-    assert model.memberships_.shape == (6000, 1000)
-    assert_allclose(model.memberships_.sum(axis=1), 1.0, rtol=1e-10)

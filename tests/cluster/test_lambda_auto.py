@@ -8,7 +8,6 @@ from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from typicality import SequentialPCM
-from typicality.solve.step import Alternation
 
 pytestmark = pytest.mark.xdist_group("lambda")  # long: it begins first
 
@@ -44,9 +43,8 @@ def test_a_given_lambda_has_no_path(blobs):
     assert not hasattr(model, "lambda_path_")
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_one_cluster_is_one_cluster(seed):
-    rng = np.random.default_rng(seed)
+def test_one_cluster_is_one_cluster():
+    rng = np.random.default_rng(0)
     for X in (rng.normal(size=(300, 2)), rng.uniform(size=(300, 2))):
         model = SequentialPCM().fit(X)
         assert model.n_clusters_ == 1
@@ -63,17 +61,15 @@ def like_penguins(rng):
     return means[truth] + spread * rows, truth
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_a_table_of_correlated_columns_keeps_its_rows(seed):
-    X, truth = like_penguins(np.random.default_rng(seed))
+def test_a_table_of_correlated_columns_keeps_its_rows():
+    X, truth = like_penguins(np.random.default_rng(0))
     labels = SequentialPCM().fit(X).labels_
     assert np.mean(labels >= 0) >= 0.85
     assert adjusted_rand_score(truth, labels) > 0.5
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_background_noise_stays_in_no_cluster(seed):
-    rng = np.random.default_rng(seed)
+def test_background_noise_stays_in_no_cluster():
+    rng = np.random.default_rng(0)
     centers = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0]])
     truth = np.repeat(np.arange(4), 200)
     noise = rng.uniform(-5, 15, size=(160, 2))
@@ -83,20 +79,6 @@ def test_background_noise_stays_in_no_cluster(seed):
     assert np.mean(labels[:800] < 0) < 0.15
     far = np.linalg.norm(noise[:, None] - centers, axis=2).min(axis=1) > 3
     assert np.mean(labels[800:][far] < 0) > 0.6
-
-
-def test_the_path_takes_a_bounded_number_of_iterations(monkeypatch):
-    steps = []
-
-    def counted(self, state):
-        steps.append(state.prototypes.n_clusters)
-        return original(self, state)
-
-    original = Alternation.__call__
-    monkeypatch.setattr(Alternation, "__call__", counted)
-    X, _ = make_blobs(1000, centers=8, random_state=3)
-    SequentialPCM().fit(X)
-    assert len(steps) < 1200
 
 
 @pytest.mark.parametrize("init", ["max-min", [[0.0, 0.0], [8.0, 8.0], [8.0, 0.0]]])
@@ -147,13 +129,11 @@ def test_ties_along_the_path_do_not_depend_on_the_order():
     X, _ = make_blobs(200, centers=[[0, 0], [6, 0], [0, 6]], random_state=0)
     model = SequentialPCM().fit(X)
     assert model.lam_ == model.lambda_path_.lam[0]
-    for seed in range(2):
-        order = np.random.default_rng(seed).permutation(len(X))
-        assert_array_equal(clone(model).fit(X[order]).labels_, model.labels_[order])
+    order = np.random.default_rng(0).permutation(len(X))
+    assert_array_equal(clone(model).fit(X[order]).labels_, model.labels_[order])
 
 
-@pytest.mark.parametrize(("n_clusters", "n_rows"), [(3, 200), (5, 1000)])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("n_clusters", "n_rows", "seed"), [(3, 200, 0), (5, 500, 1)])
 def test_small_gaps_do_not_make_clusters_vanish(n_clusters, n_rows, seed):
     rng = np.random.default_rng(seed)
     X = np.concatenate([rng.normal(10 * k, 1, n_rows) for k in range(n_clusters)])[:, None]

@@ -1,21 +1,17 @@
 """One-cluster PCM: typicalities as in the papers, scores that keep the nominal rate."""
 
-import pickle
 import re
 import tracemalloc
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import spearmanr
 from sklearn.base import clone
-from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import KernelDensity
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from instances import DETECTORS
@@ -28,7 +24,6 @@ from typicality.exceptions import (
     IndefiniteKernelWarning,
 )
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear, Polynomial
-from ways import summed_by
 
 every_detector = pytest.mark.parametrize("detector", DETECTORS, ids=str)
 exact = {"tol": 1e-14, "max_iter": 5000}
@@ -41,8 +36,7 @@ def contaminated(rng):
     return np.vstack([centres + rng.normal(size=(200, 2)), rng.uniform(-9, 9, size=(10, 2))])
 
 
-@pytest.mark.parametrize("d", [2, 5])
-@pytest.mark.parametrize("eta_scale", [1.0, 0.4])
+@pytest.mark.parametrize(("d", "eta_scale"), [(2, 1.0), (5, 0.4)])
 @pytest.mark.parametrize(
     "kernel", [Gaussian(1.2), Laplacian(1.5), Cauchy(0.8), Linear(), Polynomial(2)], ids=str
 )
@@ -71,16 +65,6 @@ def test_a_very_wide_kernel_is_pcm(rng):
     assert_allclose(linear.typicality_, plain.memberships_[:, 0], atol=1e-10)
 
 
-def test_large_gamma_gives_the_density_estimate(contaminated):
-    with pytest.warns(BandwidthWarning, match="nearly equal.*eta_scale"):
-        model = OneClusterPCM(sigma=0.7, eta_scale=1e6, **exact).fit(contaminated)
-    uniform = OneClusterPCM(sigma=0.7, weights="uniform").fit(contaminated)
-    assert_allclose(model.weights_, 1 / len(contaminated), rtol=1e-5)
-    assert_allclose(
-        model.score_samples(contaminated), uniform.score_samples(contaminated), atol=1e-5
-    )
-
-
 def test_uniform_weights_are_kernel_density_estimation(contaminated, rng):
     new = rng.uniform(-3, 7, size=(50, 2))
     model = OneClusterPCM(sigma=0.7, weights="uniform").fit(contaminated)
@@ -103,29 +87,6 @@ def test_the_constrained_problem_ranks_alike(contaminated):
     assert_allclose(u, model.weights_, atol=1e-10)
 
 
-def test_ranks_almost_as_a_density_estimate(contaminated):
-    model = OneClusterPCM(sigma=0.7).fit(contaminated)
-    density = OneClusterPCM(sigma=0.7, weights="uniform").fit(contaminated)
-    rank = spearmanr(model.typicality_, density.typicality_).statistic
-    assert rank > 0.98
-
-
-def test_outliers_lose_their_pull_when_gamma_is_small(contaminated):
-    pull = [
-        OneClusterPCM(eta_scale=scale).fit(contaminated).weights_[-10:].sum()
-        for scale in (4, 1, 0.3)
-    ]
-    assert pull[0] > pull[1] > pull[2]
-
-
-@every_detector
-def test_one_cluster_objective_falls(detector, contaminated):
-    model = clone(detector).fit(contaminated)
-    assert len(model.objective_path_) == model.n_iter_
-    assert (np.diff(model.objective_path_) <= 1e-9).all()
-    assert model.status_ == "converged"
-
-
 @every_detector
 def test_scores_thresholds_and_flags_agree(detector, contaminated):
     model = clone(detector)
@@ -144,7 +105,7 @@ def test_scores_thresholds_and_flags_agree(detector, contaminated):
     [d for d in DETECTORS if d.kernel != "connectivity"],
     ids=str,  # which has ties
 )
-@pytest.mark.parametrize("contamination", [0.01, 0.1, 0.5])
+@pytest.mark.parametrize("contamination", [0.01, 0.5])
 def test_the_nominal_part_of_the_training_rows_is_flagged(detector, contamination, contaminated):
     model = clone(detector).set_params(contamination=contamination)
     flagged = (model.fit_predict(contaminated) == -1).sum()
@@ -156,13 +117,12 @@ def test_automatic_contamination_is_a_nominal_rate(contaminated):
     assert automatic.offset_ == OneClusterPCM(contamination=0.05).fit(contaminated).offset_
 
 
-@pytest.mark.parametrize("d", [2, 10])
-@pytest.mark.parametrize("sigma", ["auto", 0.3])
+@pytest.mark.parametrize(("d", "sigma"), [(2, "auto"), (10, 0.3)])
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.BandwidthWarning")  # 0.3 in 10-D
 def test_new_rows_are_rejected_at_the_nominal_rate(d, sigma):
     """The mean over draws is within four standard errors of the nominal rate."""
     n_training, n_new, n_draws = 400, 2000, 12
-    for nominal in (0.01, 0.05, 0.1):
+    for nominal in (0.01, 0.1):
         rates = []
         for seed in range(n_draws):
             rng = np.random.default_rng(seed)
@@ -171,59 +131,6 @@ def test_new_rows_are_rejected_at_the_nominal_rate(d, sigma):
             rates.append(np.mean(model.predict(rng.normal(size=(n_new, d))) == -1))
         error = np.sqrt(nominal * (1 - nominal) * (1 / n_training + 1 / n_new) / n_draws)
         assert abs(np.mean(rates) - nominal) < 4 * error
-
-
-@pytest.mark.filterwarnings("ignore::typicality.exceptions.BandwidthWarning")
-def test_plain_training_typicalities_would_not_keep_the_rate():
-    """Why scores leave a row out: plainly, far more than the nominal 1 % would be flagged."""
-    rng = np.random.default_rng(0)
-    X, new = rng.normal(size=(300, 4)), rng.normal(size=(3000, 4))
-    model = OneClusterPCM(sigma=0.5, contamination=0.01).fit(X)
-    plain = np.mean(model.predict_typicality(new) < np.quantile(model.typicality_, 0.01))
-    assert plain > 0.05
-    assert np.mean(model.predict(new) == -1) < 0.025
-
-
-@every_detector
-def test_a_score_does_not_depend_on_the_batch(detector, contaminated, rng):
-    model = clone(detector).fit(contaminated)
-    rows = np.vstack([contaminated[::5], rng.normal(size=(20, 2))])
-    alone = np.concatenate([model.score_samples(row[None]) for row in rows])
-    assert_array_equal(model.score_samples(rows), alone)
-    assert_array_equal(model.score_samples(rows[::-1])[::-1], alone)
-
-
-@every_detector
-def test_scale_does_not_matter(detector, contaminated):
-    here, there = clone(detector).fit(contaminated), clone(detector).fit(contaminated * 1000.0)
-    assert_allclose(there.typicality_, here.typicality_, rtol=1e-9)
-    assert_allclose(
-        there.score_samples(contaminated * 1000.0), here.score_samples(contaminated), atol=1e-8
-    )
-
-
-@every_detector
-def test_weight_k_is_k_copies(detector, contaminated, rng):
-    times = rng.integers(0, 3, size=len(contaminated))
-    weighted = clone(detector).fit(contaminated, sample_weight=times.astype(float))
-    repeated = clone(detector).fit(np.repeat(contaminated, times, axis=0))
-    assert_allclose(weighted.offset_, repeated.offset_, rtol=1e-8)
-    assert_allclose(
-        weighted.score_samples(contaminated), repeated.score_samples(contaminated), rtol=1e-7
-    )
-    assert_allclose(
-        weighted.predict_typicality(contaminated), repeated.predict_typicality(contaminated)
-    )
-
-
-def test_blocks_give_the_same_as_the_whole_matrix(contaminated):
-    model = OneClusterPCM()
-    whole = clone(model).fit(contaminated)
-    with summed_by("blocked"):
-        blocks = clone(model).fit(contaminated)
-    assert blocks.sums_ != whole.sums_
-    assert_array_equal(blocks.typicality_, whole.typicality_)
-    assert blocks.offset_ == whole.offset_
 
 
 def test_precomputed_kernels_give_the_same(contaminated, rng):
@@ -273,36 +180,6 @@ def test_novelty_chooses_the_bandwidth_only(contaminated):
     assert_array_equal(given.typicality_, OneClusterPCM(sigma=0.7).fit(contaminated).typicality_)
 
 
-def test_a_model_keeps_its_own_rows(contaminated):
-    X = contaminated.copy()
-    model = OneClusterPCM().fit(X)
-    before = model.score_samples(contaminated)
-    X[:] = 0.0
-    assert_array_equal(model.score_samples(contaminated), before)
-
-
-@every_detector
-def test_models_can_be_saved(detector, contaminated):
-    model = clone(detector).fit(contaminated)
-    again = pickle.loads(pickle.dumps(model))
-    assert_array_equal(again.score_samples(contaminated), model.score_samples(contaminated))
-
-
-@every_detector
-def test_float32_stays_float32(detector, contaminated):
-    model = clone(detector).fit(contaminated.astype(np.float32))
-    assert model.typicality_.dtype == np.float32
-    assert model.predict_typicality(contaminated).dtype == np.float32
-    double = clone(detector).fit(contaminated.astype(np.float32).astype(np.float64))
-    assert_allclose(model.typicality_, double.typicality_, rtol=2e-4, atol=1e-5)
-
-
-def test_detector_answers_nothing_before_a_fit(contaminated):
-    for method in ("predict", "score_samples", "decision_function", "predict_typicality"):
-        with pytest.raises(NotFittedError):
-            getattr(OneClusterPCM(), method)(contaminated)
-
-
 # ---- suspicious data: no NaN, and the right warning ---------------------------------------------
 
 
@@ -311,8 +188,9 @@ def all_finite(model, X):
     return all(np.isfinite(values).all() for values in numbers)
 
 
-@pytest.mark.parametrize("sigma", ["auto", "scott", "knn", "loo-likelihood", 0.5])
-@pytest.mark.parametrize("n", [1, 50])
+@pytest.mark.parametrize(
+    ("n", "sigma"), [(1, "auto"), (1, 0.5), (50, "scott"), (50, "knn"), (50, "loo-likelihood")]
+)
 def test_detector_warns_of_copies_of_one_point(n, sigma):
     X = np.full((n, 2), 3.0)
     with pytest.warns(DegenerateSpreadWarning, match="every typicality is 1"):
@@ -321,12 +199,6 @@ def test_detector_warns_of_copies_of_one_point(n, sigma):
     assert all_finite(model, X)
     assert_array_equal(model.predict(X), 1)
     assert model.predict([[9.0, 9.0]]) == -1
-
-
-def test_one_distinct_row_and_another_of_weight_zero():
-    with pytest.warns(DegenerateSpreadWarning):
-        model = OneClusterPCM().fit([[0.0], [1.0]], sample_weight=[1.0, 0.0])
-    assert all_finite(model, np.array([[0.0], [1.0]]))
 
 
 def test_detector_fits_two_rows():
@@ -369,14 +241,6 @@ def test_kernels_whose_variance_is_negative(rng):
     assert_array_equal(model.typicality_, 1.0)
 
 
-def test_kernels_of_negative_and_positive_distances():
-    X = StandardScaler().fit_transform(load_iris().data)
-    with pytest.warns(IndefiniteKernelWarning):
-        model = OneClusterPCM(kernel="sigmoid").fit(X)
-    assert model.eta_ > 0
-    assert all_finite(model, X)
-
-
 def test_a_row_may_have_most_of_the_weight_by_right(contaminated):
     weight = np.ones(len(contaminated))
     weight[0] = 1000.0
@@ -407,13 +271,6 @@ def test_detector_warns_of_dissimilarities_of_no_space(rng):
 def test_detector_warns_of_too_few_iterations(contaminated):
     with pytest.warns(ConvergenceWarning, match="max_iter=2 .*weights"):
         OneClusterPCM(max_iter=2).fit(contaminated)
-
-
-def test_detector_warns_of_a_width_without_a_use(contaminated):
-    with pytest.warns(BandwidthWarning, match=r"sigma=0.3 has no effect with kernel='linear'"):
-        OneClusterPCM(kernel="linear", sigma=0.3).fit(contaminated)
-    with pytest.warns(BandwidthWarning, match="a kernel object or function"):
-        OneClusterPCM(kernel=rbf_kernel, sigma=0.3).fit(contaminated)
 
 
 # ---- errors -------------------------------------------------------------------------------------
@@ -460,15 +317,10 @@ def test_a_kernel_that_fails_on_new_rows_says_so(contaminated):
             method([[0.0, 0.0], [100.0, 0.0]])
 
 
-def test_weights_that_sum_to_one_are_as_good_as_none(contaminated):
-    n = len(contaminated)
-    plain = OneClusterPCM(contamination=0.1).fit(contaminated)
-    shares = OneClusterPCM(contamination=0.1).fit(contaminated, sample_weight=np.full(n, 1 / n))
-    assert_array_equal(shares.predict(contaminated), plain.predict(contaminated))
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "polynomial", "connectivity"])
+@pytest.mark.parametrize(
+    ("kernel", "dtype"),
+    [("gaussian", np.float32), ("polynomial", np.float64), ("connectivity", np.float64)],
+)
 def test_a_pipeline_recognises_its_training_rows(rng, dtype, kernel):
     X = rng.normal(size=(300, 10)).astype(dtype)
     pipeline = make_pipeline(
@@ -525,8 +377,7 @@ def test_an_exact_fit_needs_little_of_the_memory_of_all_pairs():
     assert peak < 8 * len(X) ** 2 / 10
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
+@pytest.mark.parametrize(("kernel", "dtype"), [("gaussian", np.float32), ("laplacian", np.float64)])
 def test_many_features_give_the_same_bits_in_any_batch_and_with_any_threads(rng, kernel, dtype):
     X = rng.normal(size=(512, 300)).astype(dtype)
     X[-1] = X[-2]  # rows that coincide are recognised, whatever the batch

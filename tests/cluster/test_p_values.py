@@ -19,12 +19,10 @@ from typicality.kernels import Cauchy, Gaussian, Laplacian
 from ways import summed_by
 
 radial = pytest.mark.parametrize("kernel", [Gaussian(0.7), Laplacian(0.9), Cauchy(0.8)], ids=str)
-both_weights = pytest.mark.parametrize("weights", ["uniform", "typicality"])
 
 
 @radial
-@both_weights
-@pytest.mark.parametrize("d", [1, 4])
+@pytest.mark.parametrize(("weights", "d"), [("uniform", 1), ("typicality", 4)])
 def test_p_values_are_those_of_the_formulas(rng, kernel, weights, d):
     X, new = rng.normal(size=(60, d)), 1.5 * rng.normal(size=(40, d))
     model = OneClusterPCM(kernel=kernel, weights=weights).fit(X)
@@ -36,10 +34,9 @@ def test_p_values_are_those_of_the_formulas(rng, kernel, weights, d):
     assert_allclose(model.p_values(new, "full"), expected)
 
 
-@pytest.mark.parametrize("d", [1, 3])
-def test_full_p_values_of_rows_left_out_in_turn_take_every_rank_once(rng, d):
+def test_full_p_values_of_rows_left_out_in_turn_take_every_rank_once(rng):
     """The theorem: n + 1 exchangeable rows, each in turn the new one, have all ranks."""
-    Z = rng.standard_t(2, size=(31, d))
+    Z = rng.standard_t(2, size=(31, 3))
     full = OneClusterPCM(kernel=Gaussian(0.5), weights="uniform")
     ranks = [full.fit(np.delete(Z, i, 0)).p_values(Z[[i]], "full")[0] * 31 for i in range(31)]
     assert_allclose(np.sort(ranks), np.arange(1, 32))
@@ -85,9 +82,15 @@ def test_far_rows_are_ranked_though_their_sums_underflow(rng):
     assert_allclose(model.p_values([[95.0]]) * 53, 3)
 
 
-@pytest.mark.parametrize("weights", ["uniform", "typicality"])
-@pytest.mark.parametrize("calibration", ["leave-one-out", "split"])
-@pytest.mark.parametrize("n_rows", [40, 1100])
+@pytest.mark.parametrize(
+    ("weights", "calibration", "n_rows"),
+    [
+        ("uniform", "leave-one-out", 40),
+        ("typicality", "leave-one-out", 1100),
+        ("typicality", "split", 40),
+        ("uniform", "split", 1100),
+    ],
+)
 def test_weights_are_copies_for_p_values(rng, weights, calibration, n_rows):
     X, copies = rng.normal(size=(n_rows, 2)), rng.integers(0, 4, n_rows)
     new = 2 * rng.normal(size=(30, 2))
@@ -100,19 +103,6 @@ def test_weights_are_copies_for_p_values(rng, weights, calibration, n_rows):
     assert_allclose(model.false_alarm_interval_, interval)
 
 
-def test_p_values_do_not_depend_on_the_order_of_the_rows(rng):
-    X, new = rng.normal(size=(300, 2)), 2 * rng.normal(size=(30, 2))
-    model = OneClusterPCM(sigma=0.5)
-    assert_allclose(model.fit(X).p_values(new), model.fit(X[::-1]).p_values(new))
-
-
-def test_weights_that_sum_to_one_are_as_good_as_none(rng):
-    X, new = rng.normal(size=(50, 2)), rng.normal(size=(20, 2))
-    plain = OneClusterPCM(sigma=0.6).fit(X).p_values(new)
-    weighted = OneClusterPCM(sigma=0.6).fit(X, sample_weight=np.full(50, 0.02))
-    assert_allclose(weighted.p_values(new), plain)
-
-
 def test_rows_of_the_fit_are_taken_as_new():
     X = np.array([[0.0], [0.0], [1.0], [3.0]])
     model = OneClusterPCM(kernel=Gaussian(1.0), weights="uniform").fit(X)
@@ -120,7 +110,7 @@ def test_rows_of_the_fit_are_taken_as_new():
     assert (model.p_values(X) >= 2 / 5).all()
 
 
-@pytest.mark.parametrize("detector", DETECTORS, ids=str)
+@pytest.mark.parametrize("detector", DETECTORS[:4], ids=str)
 def test_p_values_of_a_row_are_the_same_alone_in_any_batch_and_after_loading(
     detector, rng, tmp_path
 ):
@@ -135,17 +125,7 @@ def test_p_values_of_a_row_are_the_same_alone_in_any_batch_and_after_loading(
         assert copy.false_alarm_interval_ == model.false_alarm_interval_
 
 
-def test_p_values_of_many_rows_are_kept_in_files(rng, tmp_path):
-    X, new = rng.normal(size=(2500, 2)), rng.normal(size=(30, 2))
-    model = OneClusterPCM().fit(X)
-    save(model, tmp_path / "before")
-    p = model.p_values(new)
-    save(model, tmp_path / "after")
-    for name in ("before", "after"):
-        assert_array_equal(load(tmp_path / name).p_values(new), p)
-
-
-@pytest.mark.parametrize("n_rows", [200, 5000])
+@pytest.mark.parametrize("n_rows", [200, 3000])
 def test_compressed_models_give_p_values_within_the_stated_bounds(rng, n_rows):
     X, new = rng.normal(size=(n_rows, 2)), 2 * rng.normal(size=(200, 2))
     kernel = Gaussian(0.5)
@@ -172,7 +152,7 @@ def test_split_p_values_compare_with_rows_that_take_no_part(rng):
     assert_allclose(model.offset_, np.quantile(reference_scores, 0.05, method="weibull"))
 
 
-@pytest.mark.parametrize("kernel", ["linear", "gaussian", "local", "polynomial"])
+@pytest.mark.parametrize("kernel", ["linear", "gaussian", "local"])
 def test_split_p_values_are_valid_for_every_kernel(rng, kernel):
     """Halves drawn again for each of 300 rows: ranks are uniform whatever was fitted."""
     p = []
@@ -195,10 +175,9 @@ def test_split_flags_rows_of_a_coarse_grid_at_the_nominal_rate(rng, n_rows):
     assert np.mean(rates) <= 0.06
 
 
-@pytest.mark.parametrize("seed", [0, 4])
-def test_split_draws_the_same_places_whatever_the_rows_hold(rng, seed):
+def test_split_draws_the_same_places_whatever_the_rows_hold(rng):
     """So the halves of exchangeable rows are exchangeable, and p-values valid, for a fixed seed."""
-    model = OneClusterPCM(kernel="linear", calibration="split", random_state=seed)
+    model = OneClusterPCM(kernel="linear", calibration="split", random_state=4)
     rows = rng.normal(size=(20, 9, 1))
     rows[1], rows[2] = np.sort(rows[0], axis=0), rows[0][::-1]
     held_out = [tuple(np.flatnonzero(model.fit(X).weights_ == 0)) for X in rows]
@@ -216,14 +195,6 @@ def test_a_single_row_gives_no_small_p_value(weight):
         model = OneClusterPCM(kernel=Gaussian(1.0)).fit(X, sample_weight=weight)
     n_rows = 1 if weight is None else 2
     assert_allclose(model.p_values([[9.0]]), [1.0] if n_rows == 1 else [1 / 3])
-
-
-def test_parameters_set_after_the_fit_do_not_change_p_values(rng):
-    X, new = rng.normal(size=(60, 2)), rng.normal(size=(10, 2))
-    model = OneClusterPCM(sigma=0.5).fit(X)
-    before = model.p_values(new, "full")
-    model.set_params(weights="uniform", calibration="split")
-    assert_array_equal(model.p_values(new, "full"), before)
 
 
 def test_few_rows_and_the_local_kernel_are_a_warning(rng):
@@ -257,8 +228,7 @@ def test_outliers_at_a_rate_of_false_discoveries(rng):
     X = rng.normal(size=(800, 2))
     new = np.vstack([rng.normal(size=(90, 2)), rng.normal(8, 1, size=(10, 2))])
     model = OneClusterPCM().fit(X)
-    p = model.p_values(new)
-    assert_array_equal(model.outliers_at(new), reference.rejected(p, 0.1))
+    assert_array_equal(model.outliers_at(new), reference.rejected(model.p_values(new), 0.1))
     assert model.outliers_at(new)[90:].all()
     assert (model.outliers_at(new, method="by") <= model.outliers_at(new)).all()
 

@@ -1,7 +1,5 @@
 """Tensors of torch: fitted arrays and results live where X lives, with the numbers of arrays."""
 
-import pickle
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -16,7 +14,6 @@ from instances import CUTTERS, DETECTORS, KERNEL_ESTIMATORS, OTHERS, TRANSFORMER
 from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM, load, save
 from typicality._tensors import tensor_of
 from typicality.fitted import view
-from typicality.plot import ClusterTreeDisplay, MembershipContourDisplay
 from typicality.report import Report
 
 torch = pytest.importorskip("torch")
@@ -71,7 +68,7 @@ def test_tensors_in_tensors_out_with_the_numbers_of_arrays(estimator, rows):
         assert_array_equal(ours.numpy(), getattr(by_arrays, name)(rows[::2]))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int64"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64"])
 def test_type_of_a_tensor_decides_the_precision(dtype, rows):
     X = torch.as_tensor(10 * rows).to(getattr(torch, dtype))
     expected = torch.float64 if dtype == "int64" else torch.float32
@@ -91,11 +88,6 @@ def test_weights_and_starts_may_be_tensors(rows, rng):
     )
 
 
-def test_gradients_are_left_alone(rows):
-    X = torch.as_tensor(rows).requires_grad_()
-    assert not OneClusterPCM().fit(X).typicality_.requires_grad
-
-
 def test_model_must_not_see_its_tensor_change(rows):
     X = torch.as_tensor(rows.copy())
     model = OneClusterPCM().fit(X)
@@ -107,8 +99,11 @@ def test_model_must_not_see_its_tensor_change(rows):
 STRICT = ("array_api_strict", "CPU_DEVICE", "float64")
 
 
-@pytest.mark.parametrize("kind", [("torch", "cpu", "float64"), ("torch", "cpu", "float32"), STRICT])
-@pytest.mark.parametrize("estimator", [FuzzyCMeans(random_state=0), OneClusterPCM()], ids=ids)
+@pytest.mark.parametrize(
+    ("estimator", "kind"),
+    [(FuzzyCMeans(random_state=0), ("torch", "cpu", "float32")), (OneClusterPCM(), STRICT)],
+    ids=str,
+)
 def test_estimators_follow_the_array_api_as_scikit_learn_checks_it(estimator, kind):
     assert get_tags(estimator).array_api_support
     check_array_api_input(
@@ -151,17 +146,6 @@ def test_reports_and_views_of_tensors_are_those_of_arrays(estimator, rows):
     assert_array_equal(ours.strength, theirs.strength)
 
 
-def test_displays_take_models_of_tensors(rows):
-    pytest.importorskip("matplotlib")
-    X = torch.as_tensor(rows[:, :2])
-    model, expected = OneClusterPCM().fit(X), OneClusterPCM().fit(rows[:, :2])
-    ours = MembershipContourDisplay.from_estimator(model, X, grid_resolution=5)
-    theirs = MembershipContourDisplay.from_estimator(expected, rows[:, :2], grid_resolution=5)
-    assert_array_equal(ours.membership, theirs.membership)
-    tree = AlphaCutClustering().fit(X)
-    assert ClusterTreeDisplay.from_estimator(tree).figure_ is not None
-
-
 @pytest.mark.parametrize("method", ["predict", "score_samples", "p_values"])
 def test_predicting_with_another_kind_of_rows_is_refused(method, rows):
     X = torch.as_tensor(rows)
@@ -175,24 +159,6 @@ def test_a_fit_on_an_array_forgets_the_device(rows):
     model = OneClusterPCM().fit(torch.as_tensor(rows)).fit(rows)
     assert isinstance(model.typicality_, np.ndarray)
     assert isinstance(model.predict(rows), np.ndarray)
-
-
-def test_a_failed_fit_leaves_the_model_as_it_was(rows):
-    X = torch.as_tensor(rows)
-    model = OneClusterPCM().fit(X)
-    before = dict(vars(model))
-    with pytest.raises(ValueError, match="NaN"):
-        model.fit(X * np.nan)
-    assert vars(model) == before
-
-
-def test_model_can_be_pickled_and_moved(rows):
-    X = torch.as_tensor(rows)
-    model = OneClusterPCM().fit(X)
-    assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
-    with config_context(array_api_dispatch=True):
-        moved = move_estimator_to(model, np, device="cpu")
-    assert_array_equal(moved.score_samples(rows), model.score_samples(X).numpy())
 
 
 def test_a_saved_model_of_tensors_is_one_of_arrays(rows, tmp_path):
@@ -219,7 +185,7 @@ def device(monkeypatch):
 
 
 @pytest.mark.usefixtures("device")
-@pytest.mark.parametrize(("estimator", "weighted"), [*PLAIN, *WEIGHTED])
+@pytest.mark.parametrize(("estimator", "weighted"), [*PLAIN[::2], *WEIGHTED[1::2]])
 def test_a_device_gives_what_compiled_code_gives(estimator, weighted, rows, rng):
     weight = {"sample_weight": rng.integers(0, 3, len(rows)).astype(float)} if weighted else {}
     expected = seeded(estimator).fit(rows, **weight)
@@ -240,29 +206,6 @@ def test_sums_on_a_device_are_kept_as_compiled_ones(rows, tmp_path):
     expected = OneClusterPCM(kernel="cauchy").fit(rows)
     assert_allclose(loaded.score_samples(rows), expected.score_samples(rows), rtol=1e-6)
     assert_allclose(model.typicality_.numpy(), expected.typicality_, rtol=1e-6)
-
-
-def test_array_api_dispatch_changes_nothing(rows):
-    X = torch.as_tensor(rows)
-    with config_context(array_api_dispatch=True):
-        dispatched = OneClusterPCM().fit(X).score_samples(X)
-    assert_array_equal(dispatched, OneClusterPCM().fit(X).score_samples(X))
-
-
-def test_p_values_prepare_their_reference_once(rows):
-    X = torch.as_tensor(rows)
-    model = OneClusterPCM().fit(X)
-    first = model.p_values(X)
-    reference = model._calibration
-    assert_array_equal(model.p_values(X), first)
-    assert model._calibration is reference is not None
-
-
-def test_labels_at_and_report_take_tensors(rows):
-    X = torch.as_tensor(rows)
-    model = AlphaCutClustering().fit(X)
-    assert_array_equal(model.labels_at(0.5).numpy(), AlphaCutClustering().fit(rows).labels_at(0.5))
-    assert len(model.report(X).html) > 10_000
 
 
 @pytest.mark.gpu

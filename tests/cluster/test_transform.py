@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from typicality import AlphaCutClustering, OneClusterPCM
+from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
 
 
 @pytest.fixture(scope="module")
@@ -16,14 +16,20 @@ def rows():
     return np.repeat([[0.0, 0.0], [8.0, 8.0]], 50, axis=0) + rng.normal(size=(100, 2))
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
 @pytest.mark.parametrize(
-    ("estimator", "method", "names"),
+    ("estimator", "method", "names", "library"),
     [
-        (OneClusterPCM(), "predict_typicality", ["typicality"]),
-        (AlphaCutClustering(), "predict_memberships", ["membership_0", "membership_1"]),
+        (OneClusterPCM(), "predict_typicality", ["typicality"], "pandas"),
+        (AlphaCutClustering(), "predict_memberships", ["membership_0", "membership_1"], "polars"),
+        (FuzzyCMeans(2), "predict_memberships", ["membership_0", "membership_1"], "pandas"),
+        (
+            PossibilisticCMeans(2, random_state=0),
+            "predict_memberships",
+            ["typicality_0", "typicality_1"],
+            "pandas",
+        ),
     ],
-    ids=["OneClusterPCM", "AlphaCutClustering"],
+    ids=lambda value: str(value) if isinstance(value, str) else type(value).__name__,
 )
 def test_transform_gives_named_typicalities(rows, estimator, method, names, library):
     model = clone(estimator).fit(rows)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from typicality import FuzzyCMeans
 from typicality._estimators import ESTIMATORS
 
 SETTINGS = {
@@ -18,7 +17,7 @@ SETTINGS = {
     "EntropyCMeans": {"n_clusters": 2, "random_state": 0},
     "PossibilisticCMeans": {"n_clusters": 2, "random_state": 0},
 }
-MOMENTS = [0.02, 0.3, 0.6, 0.9, 0.99]
+MOMENTS = [0.02, 0.6, 0.99]
 
 FIRST = make_blobs(40, centers=[[0, 0], [8, 0]], random_state=0)[0]
 SECOND = make_blobs(50, centers=[[0, 0, 0], [9, 0, 3]], random_state=1)[0]
@@ -97,13 +96,6 @@ def test_model_stays_as_it_was_when_a_warning_is_an_error(name):
     assert is_unchanged(model, attributes, labels)
 
 
-def test_refit_drops_attributes_that_it_does_not_set():
-    model = fitted("FuzzyCMeans")
-    model.set_params(store_memberships=False, kernel="gaussian").fit(FIRST)
-    assert not hasattr(model, "memberships_")
-    assert not hasattr(model, "cluster_centers_")
-
-
 class Meddler:
     """A callback that changes the estimator, and may fail at the end of the fit."""
 
@@ -136,26 +128,3 @@ def test_model_stays_as_it_was_when_the_last_callback_fails():
         model.fit(SECOND)
     assert model.labels_ is labels
     assert model.cluster_centers_ is centers
-
-
-class WithProperty(FuzzyCMeans):
-    """A subclass that keeps a fitted attribute elsewhere."""
-
-    @property
-    def m_(self):
-        return self._fuzzifier
-
-    @m_.setter
-    def m_(self, value):
-        self._fuzzifier = value
-
-
-def test_fit_sets_attributes_that_are_properties_of_a_subclass():
-    assert WithProperty(2, random_state=0).fit(FIRST).m_ == 2.0
-
-
-def test_compressed_model_has_its_own_output_setting():
-    model = FuzzyCMeans(2, kernel="gaussian", random_state=0).set_output(transform="default")
-    small = model.fit(FIRST).compress(0.1)
-    small.set_output(transform="pandas")
-    assert isinstance(model.transform(FIRST), np.ndarray)

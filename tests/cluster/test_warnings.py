@@ -17,18 +17,13 @@ from typicality import (
     OneClusterPCM,
     PossibilisticCMeans,
 )
-from typicality.cluster._warnings import largest_fuzzifier, memberships_collapsed
 from typicality.exceptions import (
-    ClusteringWarning,
     CoincidentClustersWarning,
     CollapsedMembershipsWarning,
     DegenerateSpreadWarning,
     EmptyClustersWarning,
     FeatureWarning,
 )
-from typicality.geometry import InputSpace
-from typicality.membership import Fuzzy
-from typicality.solve.step import ClusterState
 
 
 def test_centre_collapse_names_an_m_that_works(many_dimensions):
@@ -40,35 +35,6 @@ def test_centre_collapse_names_an_m_that_works(many_dimensions):
     better = float(re.search(r"Try m=([\d.]+)\.", str(record[0].message)).group(1))
     model = FuzzyCMeans(10, m=better, n_init=5, random_state=0).fit(X)
     assert adjusted_rand_score(truth, model.labels_) == 1.0
-
-
-def test_largest_fuzzifier_separates_staying_from_leaving(rng):
-    """A small displacement from the mean shrinks above m* and grows below it."""
-    X = rng.normal(size=(2000, 6)) * [3, 1, 1, 1, 1, 1]
-    space = InputSpace(X)
-    limit = largest_fuzzifier(space)
-    start = np.array([[1e-6, 0, 0, 0, 0, 0], [-1e-6, 0, 0, 0, 0, 0]]) + X.mean(axis=0)
-
-    def growth(m):
-        prototypes = space.at(start)
-        for _ in range(60):
-            prototypes = space.sweep(Fuzzy(m), prototypes).prototypes
-        return prototypes.mutual_sqdist()[0, 1] / space.at(start).mutual_sqdist()[0, 1]
-
-    assert growth(1 + 0.97 * (limit - 1)) > 1
-    assert growth(1 + 1.03 * (limit - 1)) < 1
-
-
-def test_rows_of_weight_zero_have_no_say_in_the_advice(many_dimensions):
-    X, _ = many_dimensions
-    aside = np.vstack([X, 100 * np.eye(50)[np.zeros(1000, int)]])
-    weight = np.repeat([1.0, 0.0], 1000)
-    messages = []
-    for data, sample_weight in ((X, None), (aside, weight)):
-        with pytest.warns(CollapsedMembershipsWarning) as record:
-            FuzzyCMeans(10, m=2.0, random_state=0).fit(data, sample_weight=sample_weight)
-        messages.append(str(record[0].message))
-    assert messages[0] == messages[1]
 
 
 def test_collapse_of_the_preliminary_partition_is_named(many_dimensions):
@@ -143,29 +109,6 @@ def test_possibilistic_fit_warns_when_a_spread_reaches_no_row():
     assert model.labels_.tolist() == [0, 0, 1, 1]
 
 
-def test_possibilistic_fit_warns_when_spreads_vanish(blobs):
-    X, _ = blobs
-    with pytest.warns() as record:
-        model = PossibilisticCMeans(3, eta_update="each_step", random_state=0).fit(X)
-    messages = [str(w.message) for w in record if w.category is DegenerateSpreadWarning]
-    assert "eta_update='never'" in messages[0]
-    assert np.isfinite(model.memberships_).all()
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        PossibilisticCMeans(1, eta_update="each_step"),
-        PossibilisticCMeans(1, eta_scale=1e-300),
-    ],
-    ids=str,
-)
-def test_constant_data_and_no_spread_still_give_numbers(estimator):
-    with pytest.warns():
-        estimator.fit(np.ones((5, 2)) * 1e-3)
-    assert np.array_equal(estimator.memberships_, np.ones((5, 1)))
-
-
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
@@ -189,16 +132,7 @@ def test_extreme_parameters_give_finite_numbers(blobs, estimator, dtype):
     assert np.isfinite(model.objective_)
 
 
-@pytest.mark.parametrize(("spread", "collapsed"), [(0.0, True), (0.01, True), (0.2, False)])
-def test_memberships_count_as_collapsed_near_one_over_c(rng, spread, collapsed):
-    """At most 5 % from 1 / c."""
-    space = InputSpace(rng.normal(size=(500, 3)))
-    prototypes = space.at(spread * np.eye(3)[:2])
-    assert memberships_collapsed(space, ClusterState(prototypes, Fuzzy(9.0))) is collapsed
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("objective", ["1993", "1996"])
+@pytest.mark.parametrize(("objective", "dtype"), [("1993", np.float32), ("1996", np.float64)])
 def test_a_prototype_out_of_reach_stays_and_is_reported(blobs, objective, dtype):
     X = blobs[0].astype(dtype)
     start = [[0.0, 0.0], [6.0, 0.0], [500.0, 500.0]]
@@ -206,13 +140,6 @@ def test_a_prototype_out_of_reach_stays_and_is_reported(blobs, objective, dtype)
         model = PossibilisticCMeans(3, objective=objective, m=1.01, eta=1.0, init=start).fit(X)
     assert DegenerateSpreadWarning in {w.category for w in record}
     assert model.cluster_centers_[2].tolist() == [500.0, 500.0]
-
-
-def test_fit_warns_of_a_constant_feature(blobs):
-    X, _ = blobs
-    X = np.column_stack([X, np.full(len(X), 5.0)])
-    with pytest.warns(FeatureWarning, match=r"Constant: feature 2\."):
-        FuzzyCMeans(3, random_state=0).fit(X)
 
 
 def test_fit_warns_of_a_constant_feature_by_its_name(blobs):
@@ -228,12 +155,6 @@ def test_fit_warns_when_scales_differ(blobs):
     X, _ = blobs
     with pytest.warns(FeatureWarning, match=r"factor of [\d,]+ "):
         FuzzyCMeans(3, random_state=0).fit(X * [1.0, 5000.0])
-
-
-def test_fit_is_silent_when_scales_differ_by_less(blobs):
-    X, _ = blobs
-    FuzzyCMeans(3, random_state=0).fit(X * [1.0, 90.0])
-    FuzzyCMeans(3, random_state=0).fit(np.column_stack([X * 500.0, X[:, 0]]))
 
 
 def test_fit_warns_of_a_prototype_that_no_row_prefers():
@@ -253,13 +174,6 @@ def test_warnings_point_at_the_line_of_the_user(blobs):
     assert record[0].filename == __file__
 
 
-def test_all_clustering_warnings_can_be_silenced_at_once(many_dimensions):
-    X, _ = many_dimensions
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ClusteringWarning)
-        FuzzyCMeans(10, random_state=0).fit(X)
-
-
 # Of these rows density may ask for a second look; that is no matter here.
 ONE_CLUSTER = pytest.mark.filterwarnings("ignore:The rows look like one cluster")
 UNITS = [FuzzyCMeans(2, random_state=0), OneClusterPCM(), AlphaCutClustering()]
@@ -274,7 +188,6 @@ def test_columns_in_very_different_units_are_noticed(model, rng):
         clone(model).fit(X)
 
 
-@pytest.mark.parametrize("model", UNITS, ids=lambda model: type(model).__name__)
 @pytest.mark.parametrize(
     "X",
     [
@@ -286,8 +199,8 @@ def test_columns_in_very_different_units_are_noticed(model, rng):
     ],
     ids=["iris", "strip", "axes", "skewed", "map"],
 )
-def test_columns_that_may_share_a_unit_are_not_questioned(model, X):
+def test_columns_that_may_share_a_unit_are_not_questioned(X):
     with warnings.catch_warnings(record=True) as record:
         warnings.simplefilter("always")
-        clone(model).fit(X)
+        OneClusterPCM().fit(X)
     assert [str(w.message) for w in record if "scales of the features" in str(w.message)] == []

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from typicality.geometry.categories import CategoryColumns, surprise
+from typicality.geometry.categories import CategoryColumns
 from typicality.preprocessing import MixedColumns
 
 
@@ -59,10 +59,3 @@ def test_shares_in_clusters_are_those_of_their_rows(table):
         own = table["kind"][labels == labels[i]]
         assert found[i, 1] == pytest.approx(np.mean(own == table["kind"][i]))
     assert_array_equal(found[:, 0], 1.0)
-
-
-def test_surprise_grows_with_rarity_and_common_categories_are_none():
-    found = surprise(np.array([[0.5, 0.1, 0.05, 0.0]]))[0]
-    assert_array_equal(found[:2], 0.0)
-    assert found[2] == pytest.approx(np.sqrt(-2 * np.log(0.05)))
-    assert found[3] > found[2]

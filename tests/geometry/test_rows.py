@@ -4,18 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from typicality.geometry import InputSpace
-from typicality.geometry.checks import check_reach
 from typicality.geometry.rows import NearestRows, neighbours_of, typical_range
-from typicality.rows import ArrayRows, DistinctRows, Features, count_distinct_rows
-
-
-def test_features_leave_out_rows_of_weight_zero():
-    X = np.array([[1.0, 5.0], [3.0, 5.0], [100.0, 7.0]])
-    features = Features.of(X, np.array([1.0, 3.0, 0.0]))
-    assert_allclose(features.mean, [2.5, 5.0])
-    assert_allclose(features.variance, [0.75, 0.0])
-    assert_allclose(features.high, [3.0, 5.0])
+from typicality.rows import ArrayRows, DistinctRows, count_distinct_rows
 
 
 def test_typical_range_leaves_extreme_values_out(rng):
@@ -50,19 +40,9 @@ def test_distinct_rows_sample_by_content_when_there_are_many(rng):
     assert_array_equal(data.weight, copies.weight)
 
 
-def test_distinct_rows_keep_at_most_as_many_as_asked(rng):
-    data = DistinctRows.of(rng.normal(size=(500, 2)), at_most=80)
-    assert len(data.rows) == 80
-
-
 def test_distinct_rows_take_negative_zero_for_zero():
     data = DistinctRows.of(np.array([[0.0, 1.0], [-0.0, 1.0], [2.0, 1.0]]))
     assert_array_equal(data.weight, [2.0, 1.0])
-
-
-def test_distinct_rows_tell_rows_with_values_in_another_order_apart():
-    X = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0], [2.0, 2.0]])
-    assert_array_equal(DistinctRows.of(X).rows, X[np.lexsort(X.T[::-1])])
 
 
 def test_count_distinct_rows_stops_when_there_are_enough(rng):
@@ -78,25 +58,6 @@ def test_distinct_rows_stand_in_lexicographic_order(rng, decimals):
     assert_array_equal(DistinctRows.of(rng.permutation(X)).rows, X)
 
 
-def test_candidates_count_all_distinct_rows_on_the_way(rng):
-    X = rng.integers(0, 300, size=(900, 1)).astype(float)
-    weight = (X[:, 0] > 20).astype(float)
-    space = InputSpace(X, weight)
-    expected = len(np.unique(X[X[:, 0] > 20]))
-    assert InputSpace(X, weight).n_distinct_rows == expected
-    assert space.candidates(3).n_distinct == space.n_distinct_rows == expected
-
-
-def test_check_reach_looks_at_rows_only_when_their_box_reaches_too_far():
-    near = Features.of(np.array([[-1.0], [1.0]]))
-    far = np.array([[0.0], [1e160]])
-    check_reach(far, np.zeros(1), near)
-    with pytest.raises(ValueError, match="too large in row 1"):
-        check_reach(far, np.zeros(1), Features.of(far))
-    with pytest.raises(ValueError, match="too large in row 1"):
-        check_reach(far, np.zeros(1))
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("decimals", [1, 12])
 def test_neighbours_come_in_order_with_their_distances(rng, dtype, decimals):
@@ -106,9 +67,3 @@ def test_neighbours_come_in_order_with_their_distances(rng, dtype, decimals):
     assert_array_equal(near.sqdist, search.sqdist(X, near.rows))
     expected = np.sort(((X[:, None].astype(float) - X[:300]) ** 2).sum(axis=2), axis=1)[:, :20]
     assert_allclose(near.sqdist, expected, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("n_features", [2, 9])
-def test_no_row_has_no_neighbours(rng, n_features):
-    search = NearestRows(rng.normal(size=(30, n_features)))
-    assert search.of(np.empty((0, n_features)), 5).shape == (0, 5)

@@ -16,7 +16,6 @@ from typicality.levelsets.local import (
     log_heights_at,
     squared_widths,
 )
-from typicality.levelsets.merging import ways_to
 from typicality.levelsets.sides import Sides
 
 SHARES = {True: 0.283, False: 0.4}  # of the local kernel, of the density
@@ -107,24 +106,6 @@ def test_scale_tree_is_that_of_kruskal_over_all_edges(rng, mutual, is_given):
     assert (tree.saddles <= tree.heights[tree.pairs].min(axis=1)).all()
 
 
-def test_sample_edges_join_neighbours_and_connect_all_rows(rng):
-    X = np.concatenate([rng.normal(center, 0.1, (30, 2)) for center in (0, 5, 9, 30)])
-    tree = local_tree(X, np.ones(120), 6)
-    sample = tree.sample
-    distance = cdist(X, X)
-    order = np.argsort(distance, axis=1)[:, 1:16]
-    named = {tuple(sorted((i, j))) for i in range(120) for j in order[i]}
-    found = {tuple(edge) for edge in sample.edges.tolist()}
-    assert named <= found
-    assert len(found) == len(sample.edges)
-    # The bridges are the shortest ways between what does not hang together.
-    island = np.repeat(np.arange(4), 30)
-    for a, b in found - named:
-        assert distance[a, b] == distance[np.ix_(island == island[a], island == island[b])].min()
-    assert_allclose(sample.lengths, distance[sample.edges[:, 0], sample.edges[:, 1]])
-    assert len(tree.pairs) == 119
-
-
 def test_local_landscape_has_the_heights_of_its_tree_at_training_rows(rng):
     """Heights at training rows are those of the tree, and elsewhere sums of kernel values."""
     X, weight = rows_and_weights(rng)
@@ -141,21 +122,6 @@ def test_local_landscape_has_the_heights_of_its_tree_at_training_rows(rng):
     joined = land.join(X, np.exp(tree.heights))
     assert_array_equal(joined.node, np.arange(60))
     assert_array_equal(joined.height, np.exp(tree.heights))
-
-
-def test_reach_is_the_radius_that_holds_ten_rows(rng):
-    X = rng.normal(size=(60, 2))
-    copies = rng.integers(1, 4, 60)
-    copies[7] = 11
-    tree = local_tree(X, copies.astype(float), 11)
-    land = LocalLandscape.of(NearestRows(X), tree, eta_scale=1.0)
-    rows = np.repeat(X, copies, axis=0)
-    new = rng.normal(1, 1, (20, 2))
-    assert_allclose(land.reach(new), np.sort(cdist(new, rows), axis=1)[:, 9])
-    expected = np.sort(cdist(X, rows), axis=1)[:, 10]
-    expected[7] = np.sort(cdist(X, X), axis=1)[:, 1].min()  # not zero, but as near as rows come
-    assert_allclose(land.reach(X), expected)
-    assert_array_equal(land.reach(X), land.radii)
 
 
 # ---- walks through a tree ------------------------------------------------------------------------
@@ -179,23 +145,7 @@ def sides(pairs, e, n):
     return [np.flatnonzero(group == group[end]) for end in pairs[e]]
 
 
-every_seed = pytest.mark.parametrize("seed", range(10))
-
-
-@every_seed
-def test_ways_to_finds_the_best_of_all_paths(seed):
-    """The best way by Floyd and Warshall."""
-    pairs, saddles, heights = random_tree(seed)
-    way = np.full((40, 40), -np.inf)
-    way[pairs[:, 0], pairs[:, 1]] = way[pairs[:, 1], pairs[:, 0]] = saddles
-    np.fill_diagonal(way, heights)
-    for k in range(40):
-        way = np.maximum(way, np.minimum(way[:, [k]], way[[k]]))
-    for target in (0, 17, int(heights.argmax())):
-        found, own = np.empty(40), np.arange(40)
-        found[target] = heights[target]
-        ways_to(pairs, saddles, target, found, own.copy(), own.copy(), 0 * own - 1)
-        assert_array_equal(found, way[target])
+every_seed = pytest.mark.parametrize("seed", range(3))
 
 
 @every_seed
@@ -216,7 +166,7 @@ def test_sides_describe_both_sides_of_each_edge(seed):
 
 
 @every_seed
-@pytest.mark.parametrize("n_separating", [0, 1, 3, 10])
+@pytest.mark.parametrize("n_separating", [0, 1, 10])
 def test_label_cores_ends_a_core_where_an_edge_separates(seed, n_separating):
     pairs, _, heights = random_tree(seed)
     both = Sides.of(pairs, heights, np.ones(40))

@@ -3,22 +3,14 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from scipy.stats import gaussian_kde
 
 from instances import DISTANCE_KINDS
-from typicality import AlphaCutClustering
-from typicality.geometry.rows import NearestRows
 from typicality.kernels import Gaussian, Laplacian
 from typicality.levelsets import Landscape, deepest_valley
-from typicality.levelsets.graphs import all_pairs, neighbour_pairs
+from typicality.levelsets.graphs import neighbour_pairs
 from typicality.levelsets.landscape import (
-    count_points,
-    count_rounds,
     lowest_between,
-    lowest_in_round,
-    segment_lengths,
 )
 from typicality.levelsets.spanning import Forest, spanning_tree
 from typicality.operators import KernelColumns, Tiles
@@ -67,51 +59,6 @@ def test_lowest_between_looks_at_twenty_points_when_complete(rng):
     assert_allclose(lowest_between(land, X[:20], X[20:]), heights.min(axis=0), atol=1e-12)
 
 
-def test_lowest_between_neither_overflows_nor_takes_for_ever_when_segments_are_long():
-    X = np.array([[0.0, 0.0], [1e12, 0.0], [0.1, 0.0], [1e12, 0.1]])
-    land = landscape(X, Gaussian(0.5))
-    lowest = lowest_between(land, X[[0, 0]], X[[1, 2]])
-    assert lowest[0] == 0.0
-    assert lowest[1] == pytest.approx(land.heights(np.array([[0.05, 0.0]]))[0])
-
-
-def test_lowest_between_is_the_same_when_points_come_in_blocks(rng, monkeypatch):
-    X = rng.normal(size=(100, 2))
-    land = landscape(X, Gaussian(0.1))
-    together = lowest_between(land, X[:50], X[50:])
-    monkeypatch.setattr("typicality.levelsets.landscape._POINTS_AT_A_TIME", 17)
-    assert_array_equal(lowest_between(land, X[:50], X[50:]), together)
-
-
-def test_lowest_in_round_looks_at_each_point_once_in_all_rounds(rng, monkeypatch):
-    n_points = np.arange(1, 200)
-    land = landscape(rng.normal(size=(5, 1)), Gaussian(0.1))
-    starts, stops = np.zeros((199, 1)), n_points[:, None] + 1.0
-    seen = []
-    monkeypatch.setattr(Landscape, "heights", lambda _, points: seen.append(points) or points[:, 0])
-    for t in range(1, count_rounds(n_points).max() + 1):
-        some = count_rounds(n_points) >= t
-        ways = starts[some], stops[some], n_points[some]
-        lowest = lowest_in_round(land, *ways, np.full(some.sum(), t))
-        assert_allclose(lowest, np.ceil((n_points[some] + 1) / 2**t))
-    every = np.sort(np.concatenate(seen)[:, 0])
-    assert_allclose(every, np.sort(np.concatenate([np.arange(1, m + 1) for m in n_points])))
-
-
-def test_lowest_in_round_reaches_lowest_between_after_all_rounds(rng):
-    X = rng.normal(size=(100, 2))
-    land = landscape(X, Gaussian(0.1))
-    n_points = count_points(land, segment_lengths(land, X[:50], X[50:]))
-    rounds = count_rounds(n_points)
-    lowest = np.full(50, np.inf)
-    for t in range(1, rounds.max() + 1):
-        some = rounds >= t
-        ways = X[:50][some], X[50:][some], n_points[some]
-        found = lowest_in_round(land, *ways, np.full(some.sum(), t))
-        lowest[some] = np.minimum(lowest[some], found)
-    assert_array_equal(lowest, lowest_between(land, X[:50], X[50:]))
-
-
 @pytest.mark.parametrize("n_edges", [0, 30, 200])
 def test_forest_knows_the_level_at_which_rows_are_joined(rng, n_edges):
     """Levels of all pairs as by Floyd and Warshall; heights tie often."""
@@ -132,35 +79,6 @@ def test_forest_knows_the_level_at_which_rows_are_joined(rng, n_edges):
     assert_array_equal(forest.joined_at(every).reshape(40, 40), expected)
     assert len(forest.pairs) == 40 - len(np.unique(expected > -np.inf, axis=0))
     assert (np.diff(forest.saddles) <= 0).all()
-
-
-@pytest.mark.parametrize("d", [2, 12])
-@pytest.mark.parametrize("norm", [1, 2])
-def test_nearest_rows_are_the_nearest_of_all_distances(rng, d, norm):
-    X = rng.normal(size=(80, d)) + 1e4
-    search = NearestRows(X, norm)
-    distance = np.linalg.norm(X[:, None] - X, ord=norm, axis=2)
-    expected = np.argsort(distance, axis=1)[:, :7]
-    assert_array_equal(search.of(X, 7), expected)
-    assert search.of(X, 1000).shape == (80, 80)
-    assert_array_equal(search.among(7), expected)
-
-
-def test_neighbour_pairs_connect_all_rows_and_come_once(rng):
-    islands = [rng.normal(center, 0.1, size=(20, 2)) for center in (0, 5, 9, 30)]
-    X = np.vstack(islands)
-    pairs = np.vstack(list(neighbour_pairs(NearestRows(X, 2), 5)))
-    assert (pairs[:, 0] < pairs[:, 1]).all()
-    assert len(np.unique(pairs, axis=0)) == len(pairs)
-    graph = coo_array((np.ones(len(pairs)), pairs.T), (80, 80))
-    assert connected_components(graph)[0] == 1
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 50, 700])
-def test_all_pairs_yields_each_pair_once(n, monkeypatch):
-    monkeypatch.setattr("typicality.levelsets.graphs._PAIRS_AT_A_TIME", 1000)
-    pairs = np.vstack([np.empty((0, 2), int), *all_pairs(n)])
-    assert_array_equal(pairs, np.column_stack(np.triu_indices(n, 1)))
 
 
 def test_spanning_tree_is_that_of_kruskal_over_all_edges(rng):
@@ -195,21 +113,6 @@ def test_valley_is_that_of_the_density_of_scipy(rng):
     )
 
 
-def test_valley_counts_weights_as_copies(rng):
-    values = np.append(rng.normal(0.0, 1.0, 60), rng.normal(4.0, 1.0, 40))
-    weight = rng.integers(1, 5, 100)
-    one, other = (
-        deepest_valley(values, weight.astype(float)),
-        deepest_valley(np.repeat(values, weight), np.ones(weight.sum())),
-    )
-    assert_allclose(one, other)
-
-
-def test_valley_has_no_depth_when_there_is_one_mode():
-    assert deepest_valley(np.linspace(0, 1, 50) ** 2, np.ones(50)).depth < 0.01
-    assert deepest_valley(np.full(7, 0.4), np.ones(7)) == (0.4, 0.0)
-
-
 def test_join_takes_the_highest_way_and_training_rows_join_themselves(rng):
     X = np.vstack([rng.normal(0, 1, (60, 2)), rng.normal(6, 1, (60, 2))])
     land = landscape(X, Gaussian(0.5), n_neighbors=10)
@@ -225,15 +128,3 @@ def test_join_takes_the_highest_way_and_training_rows_join_themselves(rng):
         starts = np.repeat(row[None], 10, axis=0)
         way = np.minimum(lowest_between(land, starts, X[near]), heights[near])
         assert joined.entry[i] == np.minimum(way, joined.height[i]).max()
-
-
-def test_spanning_tree_tries_the_straight_way_between_peaks_in_many_dimensions():
-    """In ten dimensions hundreds of rows are nearer to a peak than the next peak is."""
-    X = np.random.default_rng([1, 1200, 10, *b"uniform"]).uniform(size=(1200, 10))
-    model = AlphaCutClustering(kernel="gaussian").fit(X)
-    tree, land = model.tree_, model._regions.landscape
-    branches = tree.branches
-    ends = land.rows[branches.peak], land.rows[branches.parent]
-    straight = lowest_between(land, *ends)
-    assert (tree.saddles[branches.edge] >= straight).all()
-    assert model.n_clusters_ == 1

@@ -1,7 +1,6 @@
 """The tree of some of its nodes: it has the components of the whole tree."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,13 +54,6 @@ def test_pruned_tree_has_the_components_of_the_whole_tree(n, seed, steps, share)
         assert same_groups(whole, here)
 
 
-def test_pruned_tree_is_the_tree_itself_when_all_nodes_are_kept():
-    tree = random_tree(30, 1, steps=50)
-    part = pruned(tree, np.arange(30))
-    np.testing.assert_array_equal(part.pairs, tree.pairs)
-    np.testing.assert_array_equal(part.weight, tree.weight)
-
-
 def test_pruned_tree_adds_nodes_left_out_to_the_kept_node_they_join():
     # 0 and 4 are kept; 1 hangs on 0, and 2 on 1; 3 joins 4; then the two meet.
     heights = np.array([1.0, 0.9, 0.8, 0.7, 0.95])
@@ -75,25 +67,3 @@ def test_pruned_tree_adds_nodes_left_out_to_the_kept_node_they_join():
     assert part.weight.tolist() == [3.0, 2.0]
     assert sorted(part.pairs[0].tolist()) == [0, 1]
     assert part.edge.tolist() == [3]
-
-
-@pytest.mark.parametrize("every", [2, 10])
-def test_pruned_tree_has_exact_sizes_except_between_kept_nodes(every):
-    n = 1000
-    heights = np.linspace(1.0, 0.5, n)
-    pairs = np.column_stack([np.arange(n - 1), np.arange(1, n)])
-    tree = AlphaTree(
-        heights,
-        np.ones(n),
-        pairs,
-        heights[1:],
-        heights,
-        heights[1:],
-        pairs[:, 0],
-        heights,
-        pairs[:, 0],
-    )
-    part = pruned(tree, np.arange(0, n, every))
-    for level in (0.55, 0.7, 0.91):
-        estimate = part.weight[heights[part.nodes] > level].sum()
-        assert abs(estimate - np.count_nonzero(heights > level)) < every

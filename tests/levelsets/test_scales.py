@@ -4,20 +4,17 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-from scipy.spatial.distance import cdist
+from numpy.testing import assert_array_equal
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from typicality.geometry.rows import GivenDistances, NearestRows, neighbours_of
+from typicality.geometry.rows import NearestRows, neighbours_of
 from typicality.levelsets.local import dimension_by, grow_trees
 from typicality.levelsets.scales import (
     _elect,
     adjusted_rand_matrix,
     choose_clusters,
     evidence_of,
-    log_density,
-    log_density_within,
     partition_by,
 )
 
@@ -38,49 +35,34 @@ def tree_of(X, k, *, mutual=True):
 
 
 def segment(rng):
-    return rng.uniform(size=(4000, 1)) @ rng.normal(size=(1, 7))
+    return rng.uniform(size=(2000, 1)) @ rng.normal(size=(1, 7))
 
 
 def circle(rng):
-    angle = rng.uniform(0, 2 * np.pi, 4000)
+    angle = rng.uniform(0, 2 * np.pi, 2000)
     return np.column_stack([np.cos(angle), np.sin(angle)])
 
 
 def sheet(rng):
-    return rng.uniform(size=(4000, 2)) @ np.linalg.qr(rng.normal(size=(9, 2)))[0].T
+    return rng.uniform(size=(2000, 2)) @ np.linalg.qr(rng.normal(size=(9, 2)))[0].T
 
 
 def sphere(rng):
-    X = rng.normal(size=(4000, 3))
+    X = rng.normal(size=(2000, 3))
     return X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
 def cube(rng):
-    return rng.uniform(size=(4000, 3))
+    return rng.uniform(size=(2000, 3))
 
 
 @pytest.mark.parametrize(
     ("manifold", "dimension"), [(segment, 1), (circle, 1), (sheet, 2), (sphere, 2), (cube, 3)]
 )
-@pytest.mark.parametrize("k", [15, 60])
-def test_dimension_is_that_of_the_manifold(rng, manifold, dimension, k):
+def test_dimension_is_that_of_the_manifold(rng, manifold, dimension):
     X = manifold(rng)
-    near = neighbours_of(NearestRows(X), X, k + 1)
-    assert dimension_by(near, k) == pytest.approx(dimension, rel=0.12)
-
-
-def test_dimension_is_the_formula(rng):
-    X = rng.normal(size=(50, 3))
-    distances = np.sort(cdist(X, X), axis=1)
-    logs = [np.log(row[7] / row[j]) for row in distances for j in range(1, 7)]
-    near = neighbours_of(NearestRows(X), X, 20)
-    assert dimension_by(near, 7) == pytest.approx(1 / np.mean(logs))
-
-
-@pytest.mark.parametrize("n_rows", [1, 2, 3])
-def test_dimension_is_one_or_more_when_rows_are_few(n_rows):
-    X = np.arange(n_rows, dtype=float)[:, None]
-    assert dimension_by(neighbours_of(NearestRows(X), X, 16), 15) >= 1.0
+    near = neighbours_of(NearestRows(X), X, 16)
+    assert dimension_by(near, 15) == pytest.approx(dimension, rel=0.12)
 
 
 # ---- the vote ------------------------------------------------------------------------------------
@@ -92,12 +74,6 @@ def test_adjusted_rand_matrix_is_that_of_scikit_learn(rng):
     found = adjusted_rand_matrix(labels)
     for i, j in product(range(len(labels)), repeat=2):
         assert found[i, j] == pytest.approx(adjusted_rand_score(labels[i], labels[j]), abs=1e-12)
-
-
-@pytest.mark.parametrize("n_rows", [1, 2])
-def test_adjusted_rand_matrix_is_one_when_rows_are_few(n_rows):
-    same = [np.zeros(n_rows, np.int64)] * 2
-    assert_array_equal(adjusted_rand_matrix(same), np.ones((2, 2)))
 
 
 def test_choice_has_high_agreement_and_evidence_when_clusters_are_clear():
@@ -180,16 +156,7 @@ def test_choice_is_one_cluster_when_all_distances_are_equal():
     assert (choice.partition.n_clusters, choice.evidence, choice.agreement) == (1, 0.0, 1.0)
 
 
-def test_evidence_grows_with_the_number_of_rows():
-    found = [
-        choose(make_blobs(n, centers=[[0, 0], [4.0, 0]], random_state=1)[0]).evidence
-        for n in (100, 400, 1500)
-    ]
-    assert found == sorted(found)
-    assert found[-1] > 1.0
-
-
-@pytest.mark.parametrize("at_least", [1, 2, 3, 5, 40])
+@pytest.mark.parametrize("at_least", [1, 3, 40])
 def test_choice_has_at_least_the_number_of_clusters_asked_for(rng, at_least):
     choice = choose(rng.normal(size=(200, 2)), at_least=at_least)
     assert choice.partition.n_clusters >= at_least
@@ -197,53 +164,12 @@ def test_choice_has_at_least_the_number_of_clusters_asked_for(rng, at_least):
     assert choice.evidence < 1.0
 
 
-def test_choice_has_no_more_clusters_than_rows():
-    X = np.arange(4.0)[:, None]
-    assert choose(X, at_least=9).partition.n_clusters == 4
-
-
 # ---- clusters and background ---------------------------------------------------------------------
 
 FAR = 20.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1], [2, 0]])
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(
-    "sizes", [[8] * 4, [12] * 3, [15] * 5, [100, 12, 12], [500, 9, 9]], ids=str
-)
-def test_choice_keeps_small_clusters_that_are_far_apart(sizes, seed):
-    X, y = make_blobs(sizes, centers=FAR[: len(sizes)], random_state=seed)
+@pytest.mark.parametrize("sizes", [[8] * 4, [15] * 5, [100, 12, 12], [500, 9, 9]], ids=str)
+def test_choice_keeps_small_clusters_that_are_far_apart(sizes):
+    X, y = make_blobs(sizes, centers=FAR[: len(sizes)], random_state=0)
     assert adjusted_rand_score(y, choose(X).partition.labels) == 1.0
-
-
-def test_choice_is_the_same_for_distances_and_coordinates(rng):
-    X = make_blobs(150, centers=[[0, 0], [6, 0], [0, 6]], random_state=0)[0]
-    order = rng.permutation(150)
-    sqdist = cdist(X, X, "sqeuclidean")
-    one = choose_clusters(X, lambda some: NearestRows(X[some]), np.ones(150), order)
-    other = choose_clusters(sqdist, GivenDistances, np.ones(150), order)
-    assert_array_equal(one.partition.labels, other.partition.labels)
-    assert one.evidence == pytest.approx(other.evidence, rel=1e-6)
-
-
-def test_choice_takes_a_sample_when_rows_are_many(monkeypatch):
-    monkeypatch.setattr("typicality.levelsets.scales._WORK", 11 * 300)
-    X, y = make_blobs(600, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    choice = choose(X)
-    rows = choice.partition.tree.sample.rows
-    assert len(rows) == min(600, 11 * 300 // choice.partition.tree.n_neighbors)
-    assert_array_equal(rows, np.unique(rows))
-    assert adjusted_rand_score(y[rows], choice.partition.labels) == 1.0
-
-
-def test_log_density_is_that_of_the_radius_of_ten_rows(rng):
-    X = np.concatenate([rng.normal(0, 1, (40, 2)), rng.normal(50, 1, (5, 2))])
-    tree = tree_of(X, 6)
-    labels = np.repeat([0, 1], [40, 5])
-    distances = np.sort(cdist(X, X), axis=1)
-    radii = tree.sample.distances[:, -1]
-    assert_allclose(log_density(tree, radii), -tree.dimension * np.log(distances[:, 10]))
-    within = np.concatenate([distances[:40, 10], distances[40:, 4]])
-    counted = np.repeat([0.0, np.log(0.4)], [40, 5])
-    expected = counted - tree.dimension * np.log(within)
-    assert_allclose(log_density_within(tree, labels), expected)

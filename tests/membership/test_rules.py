@@ -165,19 +165,6 @@ def test_m_close_to_one_is_exact():
     assert_allclose(u, expected / expected.sum(axis=1, keepdims=True), rtol=1e-10, atol=1e-300)
 
 
-def test_tiny_distances_do_not_vanish_in_ratios():
-    u = Fuzzy(1000.0).memberships(np.array([[1e-308, 1e8, 1e8]]))
-    log_ratio = np.log(10.0) * (-308 - 8) / 999
-    assert_allclose(u[0, 1] / u[0, 0], np.exp(log_ratio), rtol=1e-12)
-
-
-def test_large_m_keeps_weights_off_zero():
-    rule = Fuzzy(5000.0)
-    w = rule.weights(rule.memberships(np.array([[1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 2.0, 1.0]])))
-    assert np.isfinite(w).all()
-    assert (w > 0).all()
-
-
 def test_limits_of_fuzziness():
     d = np.array([[1.0, 2.0, 4.0]])
     assert_allclose(Fuzzy(1 + 1e-6).memberships(d), Hard().memberships(d), atol=1e-12)
@@ -190,12 +177,6 @@ def test_typicality_at_the_spread():
     eta = np.array([0.5, 2.0])
     assert_allclose(Possibilistic1996(eta).memberships(eta[None]), np.exp(-1))
     assert_allclose(Possibilistic1993(eta, 3.0).memberships(eta[None]), 0.5)
-
-
-@pytest.mark.parametrize("rule", [Possibilistic1996(np.array([1e-3])), Entropic(1e6)], ids=str)
-def test_far_rows_underflow_quietly(rule):
-    u = rule.memberships(np.array([[1e6], [1e300]]))
-    assert np.isfinite(u).all()
 
 
 @pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from typicality.geometry import InputSpace
-from typicality.membership import Fuzzy, Possibilistic1993, Possibilistic1996
+from typicality.membership import Possibilistic1993, Possibilistic1996
 from typicality.membership.spread import (
     AdaptedSpread,
     FixedSpread,
@@ -16,25 +15,6 @@ from typicality.membership.spread import (
     spread_from_partition,
     spread_from_separation,
 )
-
-
-def test_sweep_gives_the_spread_about_the_next_prototypes(blobs):
-    X, _ = blobs
-    space = InputSpace(X)
-    start = space.at(X[:3])
-    rule = Fuzzy(2.0)
-    sweep = space.sweep(rule, start)
-    weights = rule.weights(rule.memberships(start.sqdist(X)))
-    d = sweep.prototypes.sqdist(X)
-    assert_allclose(
-        sweep.within_sqdist, (weights * d).sum(axis=0) / weights.sum(axis=0), rtol=1e-12
-    )
-
-
-def test_spread_from_partition_scales_by_gamma():
-    eta, degenerate = spread_from_partition(np.array([1.0, 2.0]), eta_scale=0.5, total_variance=4.0)
-    assert_allclose(eta, [0.5, 1.0])
-    assert len(degenerate) == 0
 
 
 def test_cluster_of_identical_rows_takes_the_median_of_the_others():
@@ -63,22 +43,6 @@ def test_updates(form):
     assert prototypes == "next"
     assert_allclose(updated.eta, [10.0, 0.3])
     assert type(updated) is form
-
-
-def test_reestimated_spread_has_its_fixed_point_only_above_dimension_two():
-    """eta = (gamma d - 2) s for a Gaussian of variance s in d dimensions; none for d <= 2."""
-    rng = np.random.default_rng(0)
-    update = ReestimatedSpread(eta_scale=1.0, smallest=1e-9)
-    final = {}
-    for d in (2, 8):
-        space = InputSpace(rng.normal(size=(20_000, d)))
-        prototypes, rule = space.at(np.zeros((1, d))), Possibilistic1996(np.array([float(d)]))
-        for _ in range(400):
-            sweep = space.sweep(rule, prototypes)
-            rule, prototypes = update.update(rule, sweep)
-        final[d] = rule.eta[0]
-    assert_allclose(final[8], 6.0, rtol=0.1)
-    assert final[2] < 0.1
 
 
 def test_adapted_spread_drops_what_no_row_prefers():

@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from sklearn import config_context
 
 from instances import KERNELS
@@ -13,19 +13,7 @@ from typicality.operators import (
     Blocked,
     Dense,
     KernelColumns,
-    PrecomputedKernel,
-    choose_operator,
 )
-from typicality.operators.base import row_sums
-
-
-@pytest.mark.parametrize("n_columns", [1, 2, 3])
-@pytest.mark.parametrize("n", [500, 9000])
-def test_a_row_of_sums_does_not_depend_on_the_others(rng, n, n_columns):
-    block, weights = rng.random((6, n)), rng.random((n, n_columns))
-    alone = np.concatenate([row_sums(row[None], weights) for row in block])
-    assert_array_equal(row_sums(block, weights), alone)
-    assert_allclose(alone, block @ weights, rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_columns", [1, 3])
@@ -51,14 +39,6 @@ def test_blocks_honour_working_memory(rng):
     assert peak < 3 * 2**20  # the matrix would take 69 MiB
 
 
-def test_a_given_matrix_is_not_copied(rng):
-    X = rng.normal(size=(30, 2))
-    columns, rows = PrecomputedKernel.of(KERNELS[1](X, X))
-    operator = choose_operator(columns, rows)
-    assert isinstance(operator, Blocked)
-    assert "in memory already" in operator.how
-
-
 def test_the_diagonal_of_a_function_is_computed_once(rng):
     X, calls = rng.normal(size=(640, 2)), []
 
@@ -81,14 +61,3 @@ def test_values_that_are_not_finite_are_refused(rng, bad):
 
     with pytest.raises(ValueError, match=r"not finite for row \d"):
         Blocked(KernelColumns(Function(broken), X), X).complement(np.ones((20, 1)))
-
-
-def test_an_error_in_a_block_is_raised(rng, monkeypatch):
-    monkeypatch.setattr("typicality.operators.blocked._CACHE_BYTES", 2**12)
-    X = rng.normal(size=(300, 2))
-
-    def fail_late(rows):
-        raise ZeroDivisionError(len(rows))
-
-    with pytest.raises(ZeroDivisionError):
-        Blocked(KernelColumns(KERNELS[1], X), X).gather(fail_late)

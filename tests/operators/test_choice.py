@@ -16,7 +16,6 @@ from typicality.operators import (
     Tolerance,
     choose_operator,
 )
-from typicality.operators.tolerance import are_few
 
 PROMISE = Tolerance(1e-6, 1e-6, 1e-6)
 CASES = [
@@ -73,45 +72,6 @@ def test_series_stay_within_the_memory(rng):
 # ---- promises ------------------------------------------------------------------------------------
 
 
-def test_few_rows(rng):
-    X = rng.normal(size=(5121, 4))
-    for kernel, d, most in (
-        (Gaussian(1.0), 3, 2048),
-        (Gaussian(1.0), 4, 5120),
-        (Linear(), 2, 5120),
-    ):
-        assert are_few(KernelColumns(kernel, X[:most, :d]))
-        assert not are_few(KernelColumns(kernel, X[: most + 1, :d]))
-
-
-def test_tolerances_follow_the_variance_and_the_heights(rng):
-    X = rng.normal(size=(5000, 2))
-
-    def of(sigma, rtol=1e-6):
-        return Tolerance.of_distances(KernelColumns(Gaussian(sigma), X), None, rtol)
-
-    wide, middle, narrow = of(100.0), of(1.0), of(0.001)
-    assert wide.absolute == pytest.approx(1e-6 * 2 / 100**2, rel=0.1)
-    assert 1e-7 < middle.absolute < 1e-6
-    assert narrow.absolute == pytest.approx(1e-6, rel=1e-3)
-    assert narrow.tails == pytest.approx(1e-4 / 5000)
-    assert middle.tails <= middle.absolute
-    assert of(1.0, rtol=0.0) == EXACT
-
-
-def test_rows_of_no_weight_do_not_count_in_tolerances(rng):
-    X = np.vstack([rng.normal(size=(3000, 2)), rng.normal(500.0, 1.0, size=(3000, 2))])
-    columns, weight = KernelColumns(Gaussian(1.0), X), np.repeat([1.0, 0.0], 3000)
-    weighted = Tolerance.of_distances(columns, weight, 1e-6)
-    assert 0 < weighted.absolute < 1e-6
-
-
-def test_a_row_that_stands_alone():
-    assert Tolerance.of_a_row(1000, None, 1e-6).absolute == pytest.approx(1e-9)
-    weighted = Tolerance.of_a_row(3, np.array([1.0, 2.0, 1.0]), 1e-6)
-    assert weighted.absolute == pytest.approx(2.5e-7)
-
-
 @pytest.mark.parametrize("d", [2, 4])
 def test_the_promise_follows_the_variance_that_was_found(rng, d):
     """Nearly all weight is in one place, which no sample of the rows can see."""
@@ -121,10 +81,3 @@ def test_the_promise_follows_the_variance_that_was_found(rng, d):
     tolerance = Tolerance.of_distances(columns, weight, 1e-6)
     space = KernelSpace(columns, X, weight, tolerance=tolerance)
     assert space.operator.rtol <= 2e-6 * space.total_variance
-
-
-def test_coarse_promises_are_fast_ones(rng):
-    X = rng.normal(size=(20_000, 2))
-    columns = KernelColumns(Gaussian(1.0), X)
-    space = KernelSpace(columns, X, tolerance=Tolerance.of_distances(columns, None, 0.01))
-    assert isinstance(space.operator, Nufft)

@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from operators.contract import ANY
-from typicality.operators import PrecomputedKernel
 
 every_columns = pytest.mark.parametrize("columns", ANY.values(), ids=ANY)
 
@@ -26,18 +25,3 @@ def test_distances_between_some_training_rows(rng, columns):
     index = np.array([4, 11, 2])
     expected = against.half_sqdist(rows)[np.ix_(index, index)]
     assert_allclose(against.half_sqdist_among(rows[index], index), expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("columns", ["Gaussian(sigma=0.9)", "precomputed kernel"])
-def test_logarithms_on_the_sphere(rng, columns):
-    against, rows = ANY[columns](rng.normal(size=(30, 3)))
-    assert against.on_sphere
-    assert_allclose(np.exp(against.log_kernel(rows)), against.kernel(rows), rtol=1e-12)
-
-
-def test_kernel_values_that_have_no_logarithm():
-    columns, rows = PrecomputedKernel.of(np.eye(3))
-    assert columns.on_sphere
-    assert np.isfinite(columns.log_kernel(rows)).all()
-    assert not PrecomputedKernel.of(np.diag([1.0, 2.0]))[0].on_sphere
-    assert not PrecomputedKernel.of(np.array([[1.0, -0.5], [-0.5, 1.0]]))[0].on_sphere

@@ -1,19 +1,13 @@
 """Gaussian sums by Fourier series: the promise is kept wherever the points are."""
 
-import copy
-import math
-import pickle
-
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
 from typicality.kernels import Cauchy, Gaussian
 from typicality.operators import KernelColumns
-from typicality.operators.fourier_grid import FourierGrid
-from typicality.operators.fourier_pieces import Pieces
 from typicality.operators.nufft import Nufft, refusal
 
 ROWS = {
@@ -66,7 +60,7 @@ def exact(kernel, points, X, W):
 
 
 @pytest.mark.parametrize("kind", ROWS)
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_promise_is_kept(kind, seed):
     rng, X, W, kernel, rtol = random_case(kind, seed)
     operator = Nufft(KernelColumns(kernel, X), rtol=rtol)
@@ -102,48 +96,6 @@ def test_threads_do_not_matter_where_modes_are_few(rng, d, sigma):
         assert_array_equal(operator @ W, alone)
 
 
-def test_an_expansion_travels_without_the_rows(rng):
-    X, W = rng.normal(size=(20_000, 2)), rng.random((20_000, 1))
-    expansion = Nufft(KernelColumns(Gaussian(1.0), X), rtol=1e-6).expansion(W)
-    sent = pickle.dumps(expansion)
-    assert len(sent) < 1.5 * expansion.modes.nbytes + 2000 < X.nbytes
-    assert_array_equal(pickle.loads(sent).at(X[:9]), expansion.at(X[:9]))
-    assert_array_equal(copy.deepcopy(expansion).at(X[:9]), expansion.at(X[:9]))
-    assert expansion.rtol == 1e-6
-
-
-def test_more_columns_than_are_held_at_once(rng, monkeypatch):
-    X, W = rng.normal(size=(500, 2)), rng.random((500, 9))
-    operator = Nufft(KernelColumns(Gaussian(0.5), X), rtol=1e-8)
-    together, at = operator @ W, operator.expansion(W).at(X)
-    monkeypatch.setattr("typicality.operators.fourier_pieces._BYTES_OF_MODES", 1)
-    assert_array_equal(operator @ W, together)
-    assert_array_equal(operator.expansion(W).at(X), at)
-
-
-@pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("rtol", [1e-2, 1e-7, 1e-12])
-def test_the_series_of_the_kernel_itself(rng, d, rtol):
-    """The parts of the error that are proven: images and the tail of the spectrum."""
-    kernel, high = Gaussian(0.4), 10.0 ** -np.arange(d)
-    grid = FourierGrid.of(kernel, np.zeros(d), high, rtol)
-    modes = np.ones(grid.shape, complex)
-    grid.weigh(modes)
-    points = rng.uniform(-high, high, size=(20, d))
-    points[0], points[1] = 0.0, high
-    values = np.empty(20, complex)
-    for row, angle in enumerate(2 * math.pi * points / grid.period):
-        value = modes
-        for one, most in zip(angle, grid.half, strict=True):
-            value = np.tensordot(np.exp(1j * one * np.arange(-most, most + 1)), value, axes=1)
-        values[row] = value
-    error = np.abs(values - kernel(points, np.zeros((1, d)))[:, 0])
-    assert error.max() <= rtol / 4
-    assert values[0].real == pytest.approx(1.0, abs=rtol)
-    assert grid.n_modes == math.prod(grid.shape)
-    assert grid.n_bytes == modes.nbytes
-
-
 def test_what_is_refused_and_why(rng):
     class Steep(Gaussian):
         """A profile of its own, perhaps."""
@@ -161,29 +113,3 @@ def test_what_is_refused_and_why(rng):
         assert "MiB are allowed" in refusal(Gaussian(1.0), X, 1e-6)
     with pytest.raises(ValueError, match="is Cauchy, not Gaussian"):
         Nufft(KernelColumns(Cauchy(1.0), X), rtol=1e-6)
-
-
-def test_extreme_widths_are_refused_or_right():
-    X = np.array([[-1e100], [1e100], [0.0]])
-    assert "widths of the kernel" in refusal(Gaussian(1e-100), X, 1e-6)
-    assert refusal(Gaussian(1e150), X, 1e-6) is None
-    sums = Nufft(KernelColumns(Gaussian(1e150), X), rtol=1e-6) @ np.ones((3, 1))
-    assert_allclose(sums, 3.0, rtol=1e-6)
-
-
-@pytest.mark.parametrize(("extent", "promise"), [(10.0, 1e-11), (100.0, 1e-7)])
-def test_small_sums_get_a_finer_series_where_it_has_few_terms(rng, extent, promise):
-    X = rng.uniform(0, extent, size=(5000, 2))
-    operator = Nufft(KernelColumns(Gaussian(1.0), X), rtol=1e-6)
-    W = np.full((5000, 1), 1 / 5000)
-    assert operator.expansion(W, rtol=1e-7).rtol == promise
-    assert operator.expansion(W).rtol == 1e-6
-
-
-def test_threads_that_sum_at_points_share_the_memory_for_their_grids(rng):
-    rows = rng.uniform(0, 30, size=(2000, 3))
-    grid = FourierGrid.of(Gaussian(0.5), rows.min(axis=0), rows.max(axis=0), 1e-6)
-    with threadpool_limits(16):
-        few, many = (Pieces.in_threads(grid, n) for n in (200_000, 10_000_000))
-    assert few.n_pieces == few.in_turn == 1  # a second grid would be as large as all the rows
-    assert many.n_pieces // many.in_turn > 1

@@ -57,23 +57,6 @@ def test_no_row_elsewhere(rng, kind):
     assert_array_equal([own[0], copies[0]], 0.0)
 
 
-def test_rows_without_weight_add_nothing(rng):
-    X = rng.normal(size=(1000, 2))
-    weights = np.where(np.arange(1000) < 3, 1 / 3, 0.0)
-    ours = tails(Gaussian(0.1), X, weights, np.ones(1000), 1e-18).log_sums(X)[0]
-    assert_allclose(ours, log_sums(Gaussian(0.1), X, weights, 1e-18, X), atol=1e-9)
-    nothing = tails(Gaussian(0.1), X, np.zeros(1000), np.ones(1000), 1e-18).log_sums(X[:5])[0]
-    assert_array_equal(nothing, -np.inf)
-
-
-@every_kind
-def test_everything_coincides_where_the_limit_is_one(rng, kind):
-    X = rng.normal(size=(100, 3))
-    log_others, own, _ = tails(kind(1.0), X, np.full(100, 0.01), np.ones(100), 2.0).log_sums(X)
-    assert_array_equal(log_others, -np.inf)
-    assert_allclose(own, 1.0)
-
-
 def test_rows_of_single_precision_that_coincide_are_found(rng):
     once = (rng.uniform(-500, 500, (10_000, 2)) + 300).astype(np.float32)
     again = once.copy()

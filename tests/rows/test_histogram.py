@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from typicality._quantiles import weighted_quantile
 from typicality.rows import ArrayRows, Histogram, quantile
@@ -34,9 +34,8 @@ def test_quantile_is_exact(rng, kind, rate):
     assert_allclose(found, weighted_quantile(values, rate), rtol=1e-15, atol=1e-300)
 
 
-@pytest.mark.parametrize("scale", [1.0, 2.0**-10])
 @pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("kind", ["normal", "tied", "close"])
+@pytest.mark.parametrize(("kind", "scale"), [("normal", 1.0), ("tied", 2.0**-10), ("close", 1.0)])
 def test_quantile_counts_weights_as_copies(rng, kind, rate, scale):
     values = VALUES[kind](rng)
     weight = scale * rng.integers(0, 4, len(values)).astype(float)
@@ -50,15 +49,3 @@ def test_quantile_of_minus_infinity_is_minus_infinity():
     ends = Histogram.of(values, None).lower_ends
     assert ends[0] == -np.inf
     assert (ends[1:] <= values[2:]).all()
-
-
-def test_bins_hold_all_weight_and_begin_just_below_their_values(rng):
-    values = -20.0 * rng.random(3000)
-    weight = rng.integers(0, 3, 3000).astype(float)
-    found = Histogram.of(values, weight)
-    assert found.weight.sum() == weight.sum()
-    assert_array_equal(np.sort(found.lower_ends), found.lower_ends)
-    kept = np.sort(values[weight > 0])
-    begin = found.lower_ends[np.searchsorted(found.lower_ends, kept, side="right") - 1]
-    assert (begin <= kept).all()
-    assert (kept - begin <= np.abs(begin) / 4096).all()

@@ -23,12 +23,12 @@ from typicality import (
     open_rows,
 )
 from typicality.cluster import _learned
-from typicality.rows import ArrayRows
+from typicality.rows import ArrayRows, DistinctRows
 
 dask = pytest.importorskip("dask", reason="Dask is not installed: its engine is not tested")
 import dask.array as da  # noqa: E402
 
-CUTS = (300, 300, 900)
+CUTS = (150, 150, 450)
 GAUSSIAN = {"kernel": "gaussian", "random_state": 0}
 ESTIMATORS = [
     FuzzyCMeans(3, **GAUSSIAN),
@@ -48,10 +48,10 @@ IN_THE_KIND = ("labels_", "typicality_")
 pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 
 
-def groups(n_features, n_rows=400, seed=0):
-    rng = np.random.default_rng([seed, n_features])
-    rows = [rng.normal(m, 1.0, (n_rows, n_features)) for m in (0.0, 5.0, 10.0)]
-    return rng.permutation(np.concatenate([*rows, rng.uniform(-4, 14, (60, n_features))]))
+def groups(n_features):
+    rng = np.random.default_rng([0, n_features])
+    rows = [rng.normal(m, 1.0, (200, n_features)) for m in (0.0, 5.0, 10.0)]
+    return rng.permutation(np.concatenate([*rows, rng.uniform(-4, 14, (30, n_features))]))
 
 
 @pytest.fixture(scope="module", params=[2, 5], ids="{} features".format, name="X")
@@ -111,9 +111,9 @@ def test_small_collections_are_the_array(tmp_path, X, place, estimator):
 
 
 @pytest.mark.usefixtures("too_large")
-@pytest.mark.parametrize("estimator", [ESTIMATORS[0], *ESTIMATORS[5:7]], ids=repr)
+@pytest.mark.parametrize("estimator", [ESTIMATORS[0], ESTIMATORS[4], ESTIMATORS[6]], ids=repr)
 def test_large_collections_are_a_sample_of_the_array(tmp_path, X, estimator):
-    estimator = clone(estimator).set_params(max_samples=500)
+    estimator = clone(estimator).set_params(max_samples=250)
     plain = clone(estimator).fit(X)
     with dask.config.set(scheduler="synchronous"):
         for rows in engines(X, tmp_path):
@@ -125,21 +125,28 @@ def test_large_collections_are_a_sample_of_the_array(tmp_path, X, estimator):
 
 
 @pytest.mark.parametrize("estimator", [ESTIMATORS[0], ESTIMATORS[6]], ids=repr)
-def test_a_sample_does_not_depend_on_the_order_of_rows(X, rng, estimator):
-    estimator = clone(estimator).set_params(max_samples=500)
+def test_a_sample_does_not_depend_on_the_order_of_rows_and_weights_are_copies(X, rng, estimator):
+    estimator = clone(estimator).set_params(max_samples=250)
     order = rng.permutation(len(X))
     one, other = clone(estimator).fit(X), clone(estimator).fit(X[order])
     assert_array_equal(one.objective_path_, other.objective_path_)
     assert_array_equal(one.predict(X), other.predict(X))
+    weight = rng.integers(0, 4, len(X))
+    copies = clone(estimator).fit(rng.permutation(np.repeat(X, weight, axis=0)))
+    few = DistinctRows.of(X, weight.astype(float), at_most=250)
+    alone = clone(estimator).set_params(max_samples=None).fit(few.rows, sample_weight=few.weight)
+    assert_allclose(copies.objective_path_, alone.objective_path_, rtol=1e-9)
+    weighted = clone(estimator).fit(X, sample_weight=weight.astype(float))
+    assert_array_equal(weighted.predict(X), copies.predict(X))
 
 
 def test_auto_takes_all_rows_only_where_sums_are_linear(monkeypatch, X):
-    monkeypatch.setattr(_learned, "_MOST_ROWS", 500)
+    monkeypatch.setattr(_learned, "_MOST_ROWS", 250)
     is_sample = X.shape[1] > 3
     model = OneClusterPCM().fit(X)
     assert hasattr(model, "weights_") != is_sample
     assert len(model.typicality_) == len(X)
-    assert len(OneClusterPCM(kernel="laplacian").fit(X)._left_out.known.weights) == 500
+    assert len(OneClusterPCM(kernel="laplacian").fit(X)._left_out.known.weights) == 250
     assert len(OneClusterPCM(max_samples=None).fit(X).weights_) == len(X)
     memberships = np.random.default_rng(0).dirichlet(np.ones(3), len(X))
     assert len(FuzzyCMeans(3, kernel="laplacian", init=memberships).fit(X).labels_) == len(X)
@@ -153,16 +160,16 @@ def test_auto_takes_all_rows_only_where_sums_are_linear(monkeypatch, X):
 def test_outliers_of_a_file_are_those_of_an_array(tmp_path, n_features):
     """Isolated rows do not vouch for themselves, whether or not they are in the sample."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, n_features))
-    X[1980:] *= 1000
+    X = rng.normal(size=(1000, n_features))
+    X[990:] *= 1000
     for estimator in (
         OneClusterPCM(contamination=0.01),
-        OneClusterPCM(contamination=0.01, max_samples=700),
+        OneClusterPCM(contamination=0.01, max_samples=400),
     ):
         for rows in (X, *engines(X, tmp_path)):
             with dask.config.set(scheduler="synchronous"):
                 model = clone(estimator).fit(rows)
-                assert_array_equal(np.flatnonzero(model.predict(X) < 0), np.arange(1980, 2000))
+                assert_array_equal(np.flatnonzero(model.predict(X) < 0), np.arange(990, 1000))
                 assert_array_equal(np.asarray(model.predict(rows)), model.predict(X))
 
 
@@ -170,7 +177,7 @@ def test_outliers_of_a_file_are_those_of_an_array(tmp_path, n_features):
 @pytest.mark.parametrize("max_samples", ["auto", 300])
 def test_rates_hold_on_new_rows_of_heavy_tails(tmp_path, max_samples):
     flagged, small = [], []
-    for seed in range(12):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         np.save(tmp_path / "rows.npy", rng.standard_t(4, (600, 10)))
         new = rng.standard_t(4, (1000, 10))
@@ -178,12 +185,12 @@ def test_rates_hold_on_new_rows_of_heavy_tails(tmp_path, max_samples):
         model.fit(open_rows(tmp_path / "rows.npy"))
         flagged.append(np.mean(model.predict(new) < 0))
         small.append(np.mean(model.p_values(new) <= 0.1))
-    assert np.mean(flagged) == pytest.approx(0.1, abs=0.015)
-    assert np.mean(small) == pytest.approx(0.1, abs=0.015)
+    assert np.mean(flagged) == pytest.approx(0.1, abs=0.02)
+    assert np.mean(small) == pytest.approx(0.1, abs=0.02)
 
 
 def test_thresholds_of_very_many_rows_are_found_by_passes(monkeypatch, flat, rng):
-    estimator = OneClusterPCM(max_samples=500)
+    estimator = OneClusterPCM(max_samples=250)
     plain = clone(estimator).fit(flat)
     monkeypatch.setattr(_learned, "_SCORES_IN_MEMORY", 100)
     passes = clone(estimator).fit(ArrayRows(flat, cuts=CUTS))
@@ -288,11 +295,11 @@ def test_cuts_of_few_rows_are_those_of_an_array(tmp_path, flat, estimator):
 def test_cuts_of_a_sample_label_every_row(monkeypatch, flat):
     from typicality.rows import base
 
-    monkeypatch.setattr(base, "LARGEST_SAMPLE", 600)
-    monkeypatch.setattr(base.Rows.sample, "__defaults__", (600,))
+    monkeypatch.setattr(base, "LARGEST_SAMPLE", 300)
+    monkeypatch.setattr(base.Rows.sample, "__defaults__", (300,))
     plain = AlphaCutClustering().fit(flat)
     some = AlphaCutClustering().fit(ArrayRows(flat, cuts=CUTS))
-    assert some.tree_.n_nodes == 600
+    assert some.tree_.n_nodes == 300
     assert "a sample of" in some.sums_
     assert len(some.labels_) == len(flat)
     assert plain.n_clusters_ == some.n_clusters_ == 3
@@ -322,7 +329,7 @@ def test_full_p_values_need_a_fit_on_all_rows_of_an_array(flat):
     with pytest.raises(ValueError, match="takes arrays only"):
         OneClusterPCM().fit(flat).p_values(ArrayRows(flat), method="full")
     with pytest.raises(ValueError, match="max_samples"):
-        OneClusterPCM(max_samples=500).fit(flat).p_values(flat, method="full")
+        OneClusterPCM(max_samples=250).fit(flat).p_values(flat, method="full")
 
 
 def test_p_values_of_blocks_are_those_of_an_array(flat):

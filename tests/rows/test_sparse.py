@@ -11,8 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, normalize
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.preprocessing import normalize
 
 import typicality
 from typicality import (
@@ -34,8 +33,8 @@ from typicality._sparse import (
     stack_rows,
 )
 from typicality.exceptions import FeatureWarning
-from typicality.kernels import Cosine, Gaussian, LocalGaussian
-from typicality.rows import ArrayRows, DistinctRows, Features, SparseRows, content_hash
+from typicality.kernels import Gaussian, LocalGaussian
+from typicality.rows import ArrayRows, DistinctRows, SparseRows, content_hash
 
 CMEANS = [
     FuzzyCMeans(3, random_state=0),
@@ -101,10 +100,9 @@ def agree(dense, sparse, X, *, rtol=1e-12):
 # ---- each estimator and its twin ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("estimator", CMEANS, ids=repr)
-def test_cmeans_on_sparse_rows_are_those_on_an_array(X, weight, estimator, weighted):
-    w = weight if weighted else None
+@pytest.mark.parametrize(("place", "estimator"), list(enumerate(CMEANS)), ids=repr)
+def test_cmeans_on_sparse_rows_are_those_on_an_array(X, weight, place, estimator):
+    w = weight if place % 2 else None
     dense = clone(estimator).fit(X, sample_weight=w)
     sparse = clone(estimator).fit(sp.csr_matrix(X), sample_weight=w)
     assert_allclose(sparse.cluster_centers_, dense.cluster_centers_, rtol=1e-12, atol=1e-12)
@@ -131,8 +129,9 @@ def test_densities_of_sparse_rows_are_those_of_an_array(X, weight, estimator):
     assert_allclose(sparse.transform(rows), dense.transform(X), rtol=1e-11)
 
 
-@pytest.mark.parametrize("n_blocks", CUTS)
-@pytest.mark.parametrize("estimator", CMEANS[:1] + CMEANS[3:4] + CMEANS[5:7], ids=repr)
+@pytest.mark.parametrize(
+    ("estimator", "n_blocks"), [(CMEANS[0], 1), (CMEANS[3], 3), (CMEANS[5], 17), (CMEANS[6], 3)]
+)
 def test_blocks_change_no_more_than_rounding_and_empty_ones_no_bit(X, weight, estimator, n_blocks):
     rows, cuts = sparse_rows(sp.csr_array(X)), CUTS[n_blocks]
     blocks = clone(estimator).fit(SparseRows(rows, weight, cuts))
@@ -201,32 +200,6 @@ def test_models_of_sparse_rows_are_saved_and_pickled(tmp_path, X, estimator):
         assert_array_equal(loaded.transform(rows), model.transform(rows))
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # scikit-learn's few rows ask for fewer clusters
-@parametrize_with_checks(
-    [FuzzyCMeans(kernel="cosine"), PossibilisticCMeans(kernel="gaussian")],
-    expected_failed_checks=None,
-)
-def test_scikit_learn_checks_pass_with_kernels(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "sparse"),
-    [
-        (FuzzyCMeans(), True),
-        (EntropyCMeans(kernel=Cosine()), True),
-        (OneClusterPCM(), True),
-        (OneClusterPCM(kernel="local"), False),
-        (FuzzyCMeans(kernel="precomputed"), False),
-        (AdaptivePCM(), False),
-        (AlphaCutClustering(), False),
-    ],
-    ids=repr,
-)
-def test_the_tag_tells_which_estimators_take_sparse_rows(estimator, sparse):
-    assert estimator.__sklearn_tags__().input_tags.sparse is sparse
-
-
 # ---- text and categories ------------------------------------------------------------------------
 
 
@@ -240,14 +213,6 @@ def test_text_is_clustered_by_topic():
     assert len(set(labels[:3])) == len(set(labels[3:])) == 1
     assert labels[0] != labels[3]
     assert model.predict(["dog cat wolf"])[0] == labels[0]
-
-
-def test_one_hot_rows_are_clustered_as_arrays(rng):
-    table = rng.integers(0, 6, (200, 3))
-    encoder = OneHotEncoder().fit(table)
-    rows = encoder.transform(table)
-    dense = EntropyCMeans(3, random_state=0).fit(rows.toarray())
-    agree(dense, EntropyCMeans(3, random_state=0).fit(rows), rows.toarray())
 
 
 # ---- refusals -----------------------------------------------------------------------------------
@@ -313,7 +278,7 @@ import resource, sys
 import numpy as np, scipy.sparse as sp
 from typicality import FuzzyCMeans
 rng = np.random.default_rng(0)
-n, d = 20_000, 50_000
+n, d = 10_000, 50_000
 columns = (rng.integers(0, 3, (n, 1)) * 10_000 + (30_000 * rng.random((n, 20)) ** 2)).astype(int)
 X = sp.csr_array((np.ones(n * 20), columns.ravel(), np.arange(0, 20 * n + 1, 20)), shape=(n, d))
 X.sum_duplicates()
@@ -329,7 +294,7 @@ def test_a_large_matrix_is_not_made_dense():
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", _LARGE], capture_output=True, text=True, check=True
     )
-    assert int(done.stdout) * 1024 < 200e6  # as an array it would take 8 GB
+    assert int(done.stdout) * 1024 < 200e6  # as an array it would take 4 GB
 
 
 # ---- parts --------------------------------------------------------------------------------------
@@ -364,15 +329,6 @@ def test_distinct_sparse_rows_are_those_of_an_array(rng, mixed, at_most):
     assert_array_equal(DistinctRows.of(rows, weight).rows.toarray(), dense.rows)
 
 
-def test_features_of_sparse_rows_are_those_of_an_array(rng, mixed):
-    weight = rng.integers(0, 3, len(mixed)).astype(float)
-    for w in (None, weight):
-        sparse = SparseRows(sparse_rows(mixed), w, (100,)).features
-        dense = Features.of(mixed, w)
-        for name in ("mean", "variance", "low", "high"):
-            assert_allclose(getattr(sparse, name), getattr(dense, name), rtol=1e-13, atol=1e-16)
-
-
 @pytest.mark.parametrize("metric", ["sqeuclidean", "euclidean", "cityblock"])
 @pytest.mark.parametrize("far", [0.0, 1e4])
 def test_distances_keep_their_digits_however_far_from_zero(rng, mixed, metric, far):
@@ -396,14 +352,6 @@ def test_distances_to_points_keep_their_digits_however_far_from_zero(rng, mixed,
     found = sqdist_to_points(sparse_rows(mixed), points, origin)
     assert_allclose(found, expected, rtol=1e-12)
     assert found[5, 0] == 0.0
-
-
-def test_clusters_far_from_zero_are_those_of_an_array(X):
-    moved = X + 1e3 * (np.arange(40) == 0)
-    dense, sparse = (
-        FuzzyCMeans(3, m=1.2, random_state=0).fit(r) for r in (moved, sp.csr_array(moved))
-    )
-    assert_allclose(sparse.memberships_, dense.memberships_, rtol=1e-9, atol=1e-9)
 
 
 def test_a_sparse_array_has_a_length_and_slices_that_share_its_memory(mixed):

@@ -1,15 +1,12 @@
 """Indices of partitions against scikit-learn and against their formulas."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.metrics import calinski_harabasz_score
 
-from typicality.geometry import InputSpace, KernelSpace
-from typicality.kernels import Gaussian, Linear
-from typicality.solve.indices import NoiseBIC, calinski_harabasz, partition_index
+from typicality.geometry import InputSpace
+from typicality.solve.indices import NoiseBIC, calinski_harabasz
 
 
 def partition(rng, d=3, n_clusters=4, n_noise=0, n=200):
@@ -46,9 +43,9 @@ def slow_bic(X, labels):
     return value + n_parameters * np.log(n)
 
 
-@pytest.mark.parametrize("d", [1, 2, 5])
-@pytest.mark.parametrize("n_clusters", [1, 2, 6])
-@pytest.mark.parametrize("n_noise", [0, 10, 90])
+@pytest.mark.parametrize(
+    ("d", "n_clusters", "n_noise"), [(1, 2, 0), (1, 6, 90), (2, 1, 10), (2, 6, 0), (5, 2, 90)]
+)
 def test_bic_is_its_formula_up_to_a_constant(rng, d, n_clusters, n_noise):
     X, labels = partition(rng, d, n_clusters, n_noise)
     constant = len(X) * np.linalg.slogdet(np.cov(X.T, bias=True).reshape(d, d))[1]
@@ -82,26 +79,12 @@ def test_bic_takes_noise_for_noise(rng):
     assert index(known) < index(everywhere)
 
 
-def test_bic_without_most_rows_is_the_worst(rng):
-    index = NoiseBIC(InputSpace(rng.normal(size=(20, 2))))
-    assert index(np.full(20, -1)) == np.inf
-    assert index(np.repeat([0, -1], [9, 11])) == np.inf
-
-
 @pytest.mark.parametrize("d", [3, 300])
 def test_bic_of_data_that_fill_no_volume(rng, d):
     """Copies of features: along their axes the volume is the same for any number of them."""
     rows, labels = partition(rng, n=60)
     X = np.repeat(rows, d // 3, axis=1)
     assert_allclose(NoiseBIC(InputSpace(X))(labels), NoiseBIC(InputSpace(rows))(labels), rtol=1e-6)
-
-
-def test_bic_with_few_rows_looks_at_features_one_by_one(rng):
-    X = rng.normal(size=(20, 300))
-    labels = np.repeat([0, 1], 10)
-    X[labels == 1] += 3.0
-    index = NoiseBIC(InputSpace(X))
-    assert index(labels) < index(np.zeros(20, int))
 
 
 @pytest.mark.parametrize("n_clusters", [2, 5])
@@ -111,24 +94,6 @@ def test_calinski_harabasz_is_that_of_scikit_learn(rng, n_clusters):
     assert_allclose(calinski_harabasz(InputSpace(X), labels), expected)
 
 
-def test_calinski_harabasz_of_one_cluster_is_the_worst(rng):
-    X, labels = partition(rng, n_clusters=1)
-    assert calinski_harabasz(InputSpace(X), labels) == -np.inf
-
-
-def test_calinski_harabasz_falls_when_rows_are_left_out(rng):
-    X, labels = partition(rng)
-    fewer = np.where(rng.uniform(size=len(X)) < 0.2, -1, labels)
-    space = InputSpace(X)
-    assert calinski_harabasz(space, fewer) < calinski_harabasz(space, labels)
-
-
-def test_calinski_harabasz_in_the_space_of_a_linear_kernel(rng):
-    X, labels = partition(rng, n_noise=10)
-    induced = calinski_harabasz(KernelSpace(Linear(), X), labels)
-    assert_allclose(induced, calinski_harabasz(InputSpace(X), labels), rtol=1e-9)
-
-
 @pytest.mark.parametrize("index", [lambda space, y: NoiseBIC(space)(y), calinski_harabasz])
 def test_index_counts_weight_k_as_k_copies(rng, index):
     X, labels = partition(rng, d=2, n=60, n_noise=5)
@@ -136,31 +101,3 @@ def test_index_counts_weight_k_as_k_copies(rng, index):
     copies = InputSpace(np.repeat(X, weight, axis=0))
     weighted = InputSpace(X, weight.astype(float))
     assert_allclose(index(weighted, labels), index(copies, np.repeat(labels, weight)), rtol=1e-9)
-
-
-def test_partition_index_depends_on_the_space(rng):
-    X = rng.normal(size=(20, 2))
-    assert partition_index(InputSpace(X)).name == "BIC"
-    assert partition_index(KernelSpace(Gaussian(1.0), X)).larger_is_better
-
-
-def test_bic_of_more_features_than_rows_needs_no_square_matrix(rng):
-    labels = np.repeat([0, 1], 6)
-    X = rng.normal(size=(12, 3000)) + labels[:, None]
-    tracemalloc.start()
-    assert np.isfinite(NoiseBIC(InputSpace(X))(labels))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 3000**2 * 8 / 4
-
-
-def test_bic_of_rows_in_a_plane_does_not_depend_on_the_number_of_features(rng):
-    """Of more features than rows, directions come from the rows instead of the features."""
-    plane, labels = partition(rng, d=2, n_noise=5, n=40)
-    some, many = (plane @ rng.normal(size=(2, d)) for d in (30, 60))
-    difference = []
-    for X in (some, many):
-        bic = NoiseBIC(InputSpace(X))
-        difference.append(bic(labels) - bic(np.where(labels >= 0, 0, -1)))
-    assert_allclose(*difference, rtol=0.2)
-    assert NoiseBIC(InputSpace(many))._standardised[0].shape == (40, 2)

@@ -7,10 +7,9 @@ from threadpoolctl import threadpool_limits
 
 from typicality import OneClusterPCM
 from typicality.geometry import KernelSpace
-from typicality.kernels import Cauchy, Gaussian, Laplacian
+from typicality.kernels import Cauchy, Gaussian
 from typicality.membership import Possibilistic1996
-from typicality.operators.tolerance import Tolerance
-from typicality.solve.lookahead import LookAhead, looking_ahead
+from typicality.solve.lookahead import LookAhead
 from typicality.solve.picard import Status, picard
 from typicality.solve.step import Alternation, ByWeights, ClusterState
 from ways import summed_by
@@ -34,7 +33,7 @@ def both_ways(space, start, tol=1e-8):
     ]
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(4.0), Laplacian(8.0), Cauchy(4.0)], ids=str)
+@pytest.mark.parametrize("kernel", [Gaussian(4.0), Cauchy(4.0)], ids=str)
 def test_lookahead_ends_where_plain_steps_end(rng, kernel):
     plain, ahead = both_ways(*one_cluster(kernel, two_blobs(rng)))
     assert ahead.status is Status.CONVERGED
@@ -52,15 +51,6 @@ def test_lookahead_counts_sample_weights(rng, heaviest):
     assert_allclose(weights, plain.state.prototypes.weights, rtol=1e-4)
     assert_array_equal(weights[weight == 0], 0.0)
     assert ahead.n_iter < plain.n_iter
-
-
-def test_lookahead_is_out_of_step_with_the_order_of_the_rows(rng):
-    """Every other row, or every 64th, is of another blob."""
-    X = rng.normal(size=(4096, 5))
-    X[::2] += 4.0
-    X[::64] += 4.0
-    plain, ahead = both_ways(*one_cluster(Gaussian(4.0), X))
-    assert ahead.n_iter < plain.n_iter / 2
 
 
 def test_lookahead_gives_way_to_a_plain_step_that_lowers_the_objective(rng, monkeypatch):
@@ -82,20 +72,9 @@ def test_lookahead_has_the_same_bits_for_any_number_of_threads(rng):
         assert_array_equal(step(start)[0].prototypes.weights, alone)
 
 
-@pytest.mark.parametrize(
-    ("n", "d", "expected"),
-    [(16_384, 4, LookAhead), (6000, 4, Alternation), (16_384, 2, Alternation)],
-)
-def test_looking_ahead_is_for_costly_products(rng, n, d, expected):
-    X = rng.normal(size=(n, d))
-    promise = Tolerance(1e-6, 1e-6, 1e-6)
-    space = KernelSpace(Gaussian(4.0), X, tolerance=promise)
-    assert type(looking_ahead(Alternation(space), space)) is expected
-
-
 def test_estimator_looks_ahead_with_many_rows(rng):
     X = two_blobs(rng, n=16_384)
-    model = OneClusterPCM().fit(X)
+    model = OneClusterPCM(max_samples=None).fit(X)
     assert model.status_ == "converged"
     assert model.n_iter_ <= 6
     space = KernelSpace(model.kernel_, X)

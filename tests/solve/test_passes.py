@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from typicality import FuzzyCMeans
 from typicality.geometry import InputSpace, input_space
 from typicality.rows import ArrayRows, base
-from typicality.solve.passes import FirstRows, parallel_rows
+from typicality.solve.passes import parallel_rows
 from typicality.solve.starts import plus_plus, start_rows
 
 CUTS = (1, 700, 700, 1500)
@@ -55,35 +55,12 @@ def test_candidates_of_k_means_parallel_are_distinct_and_weigh_as_much_as_all_ro
     assert found.weight.sum() == len(X)
 
 
-def test_k_means_parallel_draws_rows_by_their_squared_distance():
-    from typicality.solve.passes import _drawn
-
-    X = np.arange(20_000.0)[:, None] + 0.5
-    sqdist = np.where(np.arange(20_000) < 10_000, 1.0, 4.0)
-    first = [np.argsort(_drawn(seed, sqdist, X))[:200] for seed in range(20)]
-    assert np.mean(np.concatenate(first) >= 10_000) == pytest.approx(0.8, abs=0.03)
-
-
 def test_k_means_parallel_fits_like_k_means_plus_plus(X, small_samples):
     one = FuzzyCMeans(3, init="k-means||", random_state=0).fit(X)
     other = FuzzyCMeans(3, random_state=0).fit(X)
     assert one.objective_ == pytest.approx(other.objective_, rel=1e-6)
 
 
-def test_k_means_parallel_of_few_rows_is_k_means_plus_plus(X):
-    one = FuzzyCMeans(3, init="k-means||", random_state=0).fit(X)
-    assert_array_equal(one.labels_, FuzzyCMeans(3, random_state=0).fit(X).labels_)
-
-
 def test_k_means_parallel_is_refused_with_a_kernel(X):
     with pytest.raises(ValueError, match="kernel='linear'"):
         FuzzyCMeans(3, init="k-means||", kernel="gaussian").fit(X[:200])
-
-
-def test_first_rows_hold_no_more_than_they_may(rng):
-    X = rng.normal(size=(50, 2))
-    space = in_blocks(X, cuts=(10, 20))
-    found = space.rows.fold(
-        lambda block: FirstRows.of(space.at(X[:1]), lambda sqdist, rows: rows[:, 0], 7, block)
-    )
-    assert_array_equal(found.keys, np.sort(X[:, 0])[:7])

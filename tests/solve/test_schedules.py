@@ -8,14 +8,14 @@ import pytest
 from numpy.testing import assert_allclose
 
 from typicality.geometry import InputSpace
-from typicality.membership import Entropic, SparsePossibilistic
+from typicality.membership import SparsePossibilistic
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.sparse import collapse_weight
 from typicality.membership.spread import AdaptedSpread
 from typicality.solve.indices import PartitionIndex, partition_index
 from typicality.solve.picard import PicardResult, Status, picard
-from typicality.solve.schedules import Sequential, anneal, follow_path, lambda_grid, rising_path
-from typicality.solve.step import Alternation, ClusterState
+from typicality.solve.schedules import Sequential, follow_path, lambda_grid, rising_path
+from typicality.solve.step import Alternation
 
 
 @pytest.mark.parametrize(
@@ -24,33 +24,6 @@ from typicality.solve.step import Alternation, ClusterState
 )
 def test_rising_path_ends_at_the_last_value(last, lowest, path):
     assert_allclose(rising_path(last, lowest), path)
-
-
-def test_anneal_starts_each_stage_from_the_one_before(blobs):
-    space = InputSpace(blobs[0])
-    rules = [Entropic(lam) for lam in (0.01, 0.1, 1.0)]
-    seen = []
-
-    def run(state):
-        seen.append(state.rule)
-        return picard(Alternation(space), state, tol=1e-6, max_iter=500)
-
-    result = anneal(space.near_rows(np.array([0, 70, 140])), rules, run)
-    assert seen == rules
-    assert result.state.rule is rules[-1]
-    assert (result.state.prototypes.mutual_sqdist() > 1).sum() == 6
-
-
-def test_anneal_ends_when_a_stage_is_stopped(blobs):
-    space = InputSpace(blobs[0])
-    stop_at_once = {"tol": 0.0, "max_iter": 5, "callback": lambda n_iter, state: True}
-    result = anneal(
-        space.near_rows(np.array([0, 70])),
-        [Entropic(0.1), Entropic(1.0)],
-        lambda state: picard(Alternation(space), state, **stop_at_once),
-    )
-    assert result.status is Status.STOPPED
-    assert result.state.rule == Entropic(0.1)
 
 
 @pytest.fixture
@@ -65,35 +38,6 @@ def sequential(blobs):
         start=space.near_rows(np.array([0, 70]), share=0.0),
         at_most=20,
     )
-
-
-def test_sequential_finds_all_clusters_from_two(sequential):
-    result = sequential.fit(0.05)
-    assert result.status is Status.CONVERGED
-    assert result.state.prototypes.n_clusters == 3
-    assert len(result.residuals) == len(result.objectives) > 10
-
-
-def test_sequential_stops_at_the_most_clusters(sequential):
-    few = replace(sequential, at_most=2)
-    assert few.fit(0.05).state.prototypes.n_clusters == 2
-
-
-def test_sequential_ends_when_a_run_is_stopped(sequential):
-    def stopped(state):
-        return PicardResult(state, Status.STOPPED, (1.0,), (0.0,))
-
-    once = replace(sequential, run=stopped)
-    assert len(once.fit(0.05).residuals) == 1
-
-
-def test_sequential_grows_from_a_result_without_starting_over(sequential):
-    cold = sequential.grow(sequential.begin(0.05))
-    assert [result.state.prototypes.n_clusters for result in cold][:2] == [2, 3]
-    warm = sequential.grow(cold[1].state)
-    found, before = (np.sort(r.state.prototypes.centers, axis=0) for r in (warm[0], cold[1]))
-    assert_allclose(found, before, atol=1e-3)
-    assert len(warm[0].residuals) < len(cold[0].residuals)
 
 
 def test_sequential_tries_the_densest_free_row_when_the_farthest_fails(rng):
@@ -172,36 +116,6 @@ def test_lambda_path_keeps_away_from_cliffs(sequential):
     assert path.chosen == 0
 
 
-def test_lambda_path_keeps_fewer_clusters_when_many_do_not_settle(sequential):
-    """Clusters of a sample may merge on all rows."""
-
-    def settle(state):
-        merged = ClusterState(state.prototypes.take(np.arange(2)), state.rule)
-        kept = state if state.prototypes.n_clusters < 3 else merged
-        return PicardResult(kept, Status.CONVERGED, (0.0,), (0.0,))
-
-    grid, index = np.array([0.04, 0.05, 0.06]), partition_index(sequential.geometry)
-    path, result = follow_path(sequential, grid, sequential.begin(0.04), index, settle)
-    assert path.n_clusters[path.chosen] == result.state.prototypes.n_clusters == 2
-
-
-def test_lambda_path_names_the_candidate_whose_clusters_it_returns(sequential, monkeypatch):
-    """Three clusters merge when they settle, and no candidate with fewer is steady."""
-    monkeypatch.setattr(
-        "typicality.solve.schedules._is_steady",
-        lambda sequential, grid, candidate, index: candidate.n_clusters == 3,
-    )
-
-    def settle(state):
-        merged = ClusterState(state.prototypes.take(np.arange(2)), state.rule)
-        return PicardResult(merged, Status.CONVERGED, (0.0,), (0.0,))
-
-    grid, index = np.array([0.04, 0.05, 0.06]), partition_index(sequential.geometry)
-    path, result = follow_path(sequential, grid, sequential.begin(0.04), index, settle)
-    assert path.n_clusters[path.chosen] == 3
-    assert_allclose(result.state.rule.lam, path.lam[path.chosen])
-
-
 def test_lambda_path_ends_when_no_cluster_is_left(sequential):
     grid = np.array([0.04, 0.05, 50.0, 60.0])
     index = partition_index(sequential.geometry)
@@ -211,11 +125,3 @@ def test_lambda_path_ends_when_no_cluster_is_left(sequential):
     assert path.unassigned[0] <= path.unassigned[-1] == 1.0
     assert path.chosen == 0
     assert result.state.prototypes.n_clusters == 3
-
-
-def test_lambda_path_has_no_cluster_when_there_is_none(sequential):
-    index = partition_index(sequential.geometry)
-    start, run = sequential.begin(50.0), sequential.run
-    path, result = follow_path(sequential, np.array([50.0]), start, index, run)
-    assert path.n_clusters.tolist() == [0]
-    assert result.state.prototypes.n_clusters == 0
