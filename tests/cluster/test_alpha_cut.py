@@ -296,8 +296,7 @@ def test_the_label_has_the_largest_membership(assign, with_outliers, rng):
         inside = np.flatnonzero(labels >= 0)
         own = memberships[inside, labels[inside]]
         assert_array_equal(own, memberships[inside].max(axis=1))
-    alone = [model.predict_memberships(row[None])[0] for row in new]
-    assert_array_equal(alone, model.predict_memberships(new))
+    assert model.predict_memberships([[1e6, 1e6]]).max() < 1e-3  # no more than its own height
 
 
 @quiet

@@ -47,6 +47,13 @@ def test_random_rows_follow_the_weights():
     assert_allclose(np.mean(np.array(first) == 1.0), 0.8, atol=0.06)
 
 
+@pytest.mark.parametrize("name", ["k-means++", "k-means++ by distance"])
+def test_heavy_rows_are_likely_starts(name):
+    X, weight = np.array([[0.0], [1.0], [-1.0]]), np.array([1000.0, 1.0, 100.0])
+    for seed in range(30):
+        assert set(start(name, X, weight, n_clusters=2, seed=seed).ravel()) == {0.0, -1.0}
+
+
 def test_starts_hold_far_from_zero(rng):
     X = rng.normal(size=(300, 2)) + 1e10
     for seed in range(20):
