@@ -358,7 +358,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
         rows = known.known.columns.training
         if isinstance(self._reader, Stretched):
             rows = rows / self._reader.factor
-        typicality = self.typicality_
+        typicality = getattr(self, "typicality_", ())  # not of rows in a file, and of all rows
         if len(typicality) != len(rows):
             typicality = self.predict_typicality(rows)
         return TypicalRows.of(rows, are_typical(typicality))
