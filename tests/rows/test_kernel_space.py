@@ -341,3 +341,10 @@ def test_models_of_files_explain_their_rows(tmp_path, flat):
     _, opened, _ = engines(flat, tmp_path)
     read, plain = OneClusterPCM().fit(opened), OneClusterPCM().fit(flat)
     assert_allclose(read.explain(flat[:3]).deviations, plain.explain(flat[:3]).deviations)
+
+
+def test_models_of_a_sample_explain_rows_of_a_frame(flat):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pd.DataFrame(flat, columns=["a", "b"])
+    reasons = OneClusterPCM(max_samples=500).fit(frame).explain(frame[:3])
+    assert reasons.deviations.shape == (3, 2)

@@ -354,13 +354,13 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
         )
 
     def _typical_rows(self) -> TypicalRows:
-        known: Any = self._left_out
-        rows = known.known.columns.training
+        scores: Any = self._left_out
+        rows = scores.known.columns.training
+        typicality = getattr(self, "typicality_", None)
+        if typicality is None or len(typicality) != len(rows):  # of a file, or of all rows
+            typicality = scores.mean.memberships(self._rule, rows)[:, 0]
         if isinstance(self._reader, Stretched):
             rows = rows / self._reader.factor
-        typicality = getattr(self, "typicality_", ())  # not of rows in a file, and of all rows
-        if len(typicality) != len(rows):
-            typicality = self.predict_typicality(rows)
         return TypicalRows.of(rows, are_typical(typicality))
 
     def compress(self, rtol: float = 1e-4) -> Self:
