@@ -238,7 +238,7 @@ def test_kernel_fit_warns_of_widths_that_say_nothing(rng):
         OneClusterPCM(kernel=rbf_kernel, sigma=0.3),
         AlphaCutClustering(kernel=Laplacian(1.0), sigma=2.0),
     ],
-    ids=str,
+    ids=lambda estimator: type(estimator).__name__,
 )
 def test_kernel_fit_warns_of_a_width_without_a_use(estimator, blobs):
     with pytest.warns(BandwidthWarning, match=rf"sigma={estimator.sigma!r} has no effect"):
