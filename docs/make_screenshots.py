@@ -1,4 +1,4 @@
-"""The screenshots of the report in docs/_static, made anew: needs playwright and a chromium.
+"""Makes the screenshots of the report in docs/_static again: needs playwright and a chromium.
 
 .. code-block:: console
 

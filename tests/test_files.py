@@ -120,7 +120,7 @@ def test_the_old_folder_comes_back_when_the_new_one_cannot_take_its_place(
 def test_a_folder_of_somebody_else_is_never_replaced(tmp_path):
     write_folder(tmp_path / "d", "old")
     (tmp_path / "d" / "record").unlink()
-    with pytest.raises(FileExistsError, match="because typicality has not written it"):
+    with pytest.raises(FileExistsError, match="typicality has not written"):
         write_folder(tmp_path / "d", None, overwrite=True)
     assert read_folder(tmp_path / "d") == ("old", "old")
 

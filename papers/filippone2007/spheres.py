@@ -53,7 +53,7 @@ def measure(setting: Setting, draw: Draw) -> Spheres:
     sqdist = _sqdist(K, model.weights_)
     levels = inner_levels(model, setting.pick(20, 4))
     at = [model.labels_at(level) for level in levels]
-    anew = [PaperAlphaCut(sigma=SIGMA, alpha=a, tol=TOL).fit_predict(X) for a in levels]
+    again = [PaperAlphaCut(sigma=SIGMA, alpha=a, tol=TOL).fit_predict(X) for a in levels]
     median = [
         float(np.median(model.typicality_[part])) for part in (y < 0, y == 2, (y == 0) | (y == 1))
     ]
@@ -64,7 +64,9 @@ def measure(setting: Setting, draw: Draw) -> Spheres:
         medians=(median[0], median[1], median[2]),
         of_nu=[_sphere(nu, draw, K, sqdist) for nu in setting.pick(NUS, _FAST_NUS)],
         n_levels=len(levels),
-        n_levels_equal=sum(np.array_equal(one, other) for one, other in zip(at, anew, strict=True)),
+        n_levels_equal=sum(
+            np.array_equal(one, other) for one, other in zip(at, again, strict=True)
+        ),
     )
 
 

@@ -68,9 +68,9 @@ def atomic_folder(
     Raises
     ------
     FileExistsError
-        `path` exists and may not be replaced; the message says why.
+        `path` exists and may not be replaced.
     FileNotFoundError
-        The folder in which it is to stand does not exist.
+        The parent folder does not exist.
     OSError
         Another process has written the folder in the meantime.
     """
@@ -79,7 +79,8 @@ def atomic_folder(
         raise FileExistsError(f"{path} is not a folder and is not replaced; choose another name.")
     if path.exists() and any(path.iterdir()) and not is_ours(path):
         raise FileExistsError(
-            f"{path} is not replaced, because typicality has not written it; choose another name."
+            f"{path} is not replaced, because it holds what typicality has not written; choose "
+            "another name."
         )
     temporary = _hidden_sibling(path)
     remove = partial(shutil.rmtree, temporary, ignore_errors=True)

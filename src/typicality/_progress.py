@@ -12,7 +12,7 @@ _BOUNDS: ContextVar[tuple[float, float]] = ContextVar("_BOUNDS", default=(0.0, 1
 
 @contextmanager
 def followed_by(show: Callable[[float], None]) -> Iterator[None]:
-    """A context in which somebody is shown how far the fits of this thread are."""
+    """A context in which a function gets the progress of the fits of this thread."""
     token = _FOLLOWER.set(show)
     try:
         yield

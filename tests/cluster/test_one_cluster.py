@@ -416,5 +416,5 @@ def test_models_without_rows_of_features_explain_nothing(rng):
         (compressed, X),
         (OneClusterPCM(kernel="precomputed").fit(kernel), kernel),
     ]:
-        with pytest.raises(ValueError, match="explain needs the training rows"):
+        with pytest.raises(ValueError, match="explain needs the features of the training rows"):
             model.explain(rows)

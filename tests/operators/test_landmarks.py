@@ -101,3 +101,11 @@ def test_what_cannot_be_reduced_is_refused(rng):
         reduced_set(columns, W, rtol=1e-9)
     with pytest.raises(ValueError, match="kernel that depends only on the distance"):
         reduced_set(KernelColumns(Linear(), X), W, rtol=1e-3)
+
+
+def test_rows_beyond_the_first_candidates_are_chosen(rng, monkeypatch):
+    from typicality.operators import landmarks
+
+    monkeypatch.setattr(landmarks, "_CANDIDATES", 250)
+    columns, W = KernelColumns(Gaussian(2.0), rng.normal(size=(700, 5))), rng.random((700, 1))
+    assert 250 < len(reduced_set(columns, W, rtol=7e-4).rows) <= 350

@@ -184,5 +184,5 @@ def test_an_older_model_is_replaced_only_when_asked(tmp_path):
     assert save(FuzzyCMeans(3), tmp_path / "m", overwrite=True) == tmp_path / "m"
     assert load(tmp_path / "m").n_clusters == 3
     (tmp_path / "m" / "notes.txt").touch()
-    with pytest.raises(FileExistsError, match="typicality has not written it"):
+    with pytest.raises(FileExistsError, match="typicality has not written"):
         save(FuzzyCMeans(4), tmp_path / "m", overwrite=True)

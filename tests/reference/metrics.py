@@ -42,13 +42,6 @@ def generalized_rand(first, second, normalize=True):
     return float(np.mean([1 - abs(a - b) for a, b in both]))
 
 
-def expected_over_permutations(first, second, normalize=True):
-    """The mean over all orders of the rows of the second."""
-    second = np.asarray(second)
-    orders = permutations(range(len(second)))
-    return float(np.mean([generalized_rand(first, second[list(o)], normalize) for o in orders]))
-
-
 def expected_over_pairs(first, second, normalize=True):
     a, b = together(first, normalize), together(second, normalize)
     return float(np.mean([[1 - abs(x - y) for x in a] for y in b]))

@@ -337,10 +337,11 @@ def test_p_values_of_blocks_are_those_of_an_array(flat):
     assert_array_equal(model.p_values(ArrayRows(flat, cuts=CUTS)), model.p_values(flat))
 
 
-def test_models_of_files_explain_their_rows(tmp_path, flat):
-    _, opened, _ = engines(flat, tmp_path)
-    read, plain = OneClusterPCM().fit(opened), OneClusterPCM().fit(flat)
-    assert_allclose(read.explain(flat[:3]).deviations, plain.explain(flat[:3]).deviations)
+def test_models_of_every_engine_explain_their_rows(tmp_path, flat):
+    plain = OneClusterPCM().fit(flat).explain(flat[:3]).deviations
+    with dask.config.set(scheduler="synchronous"):
+        for rows in engines(flat, tmp_path):
+            assert_allclose(OneClusterPCM().fit(rows).explain(flat[:3]).deviations, plain)
 
 
 def test_models_of_a_sample_explain_rows_of_a_frame(flat):
@@ -348,3 +349,8 @@ def test_models_of_a_sample_explain_rows_of_a_frame(flat):
     frame = pd.DataFrame(flat, columns=["a", "b"])
     reasons = OneClusterPCM(max_samples=500).fit(frame).explain(frame[:3])
     assert reasons.deviations.shape == (3, 2)
+
+
+def test_sums_tell_the_size_of_the_sample(flat):
+    assert "sample of 500 distinct rows of 630" in OneClusterPCM(max_samples=500).fit(flat).sums_
+    assert "sample" not in OneClusterPCM().fit(ArrayRows(flat)).sums_

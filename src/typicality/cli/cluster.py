@@ -8,7 +8,14 @@ import click
 
 from typicality._estimators import CLUSTERING_METHODS
 from typicality.cli.errors import WrongUseError
-from typicality.cli.options import Options, command, fit_options, option, table_options
+from typicality.cli.options import (
+    Options,
+    category_options,
+    command,
+    fit_options,
+    option,
+    table_options,
+)
 from typicality.cli.parameters import OPTIONS, check_categories, configure
 
 
@@ -33,6 +40,7 @@ class _WithMethods(click.Command):
 
 @partial(command, kind=_WithMethods)
 @table_options
+@category_options
 @option(
     "--method -m NAME",
     "How clusters are found; see the list above.",
@@ -121,7 +129,10 @@ def cluster(
                     f"{', '.join(owners)}."
                 )
         known = {**given, "n_clusters": clusters}
-        return configure(kinds[method](), known, param, seed=options.seed)
+        estimator = kinds[method]()
+        if max_rows is not None and hasattr(estimator, "max_samples"):
+            estimator.set_params(max_samples=max_rows)
+        return configure(estimator, known, param, seed=options.seed)
 
     from typicality.cli.run import Task, run_to_folder
 

@@ -68,12 +68,8 @@ def compare(
     from typicality.cli.columns import about_rows
     from typicality.cli.folder import new_folder, record_of_result
     from typicality.cli.machine import within
-    from typicality.cli.parameters import refuse_categories
     from typicality.cli.rows import open_file, read_file
 
-    refuse_categories(
-        options, "compare", "write categories as columns of 0 and 1 to compare methods on them."
-    )
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     if methods:
         from typicality.stability.compare import chosen_methods

@@ -78,7 +78,7 @@ def failure(sentence: str, code: int) -> click.ClickException:
 
 
 def _open_closed_streams() -> None:
-    """Let what is printed go nowhere where streams are closed, as in services and with ``>&-``."""
+    """Discard output where streams are closed, as in services and with ``>&-``."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115

@@ -84,7 +84,7 @@ def require_free(path: Path, *, force: bool) -> None:
 def new_folder(path: str | Path | None, *, force: bool, record: str) -> Iterator[Any]:
     """A folder that takes its name when all files are written; it is removed if anything fails.
 
-    None where `path` is None. Where something is there already, that is told before any work; it is
+    None where `path` is None. An existing folder is an error before any work, or is
     replaced only if the file `record` in it says that typicality wrote it, and it holds no files of
     the user.
     """
@@ -99,7 +99,12 @@ def new_folder(path: str | Path | None, *, force: bool, record: str) -> Iterator
 
 def _is_ours(folder: Path, *, record: str) -> bool:
     """Whether a record in a folder says that typicality wrote it, and nothing else is in it."""
+    from typicality.persistence import MODEL_FILES
+
     others = {path.name for path in folder.iterdir()} - _WRITTEN
+    if (folder / MODEL).is_dir():
+        inside = {path.name for path in (folder / MODEL).iterdir()} - {*MODEL_FILES}
+        others |= {f"{MODEL}/{name}" for name in inside}
     if others:
         raise FileExistsError(
             f"{shown_path(folder)} is not replaced, because it holds {min(others)!r}, which "

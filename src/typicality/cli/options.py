@@ -283,18 +283,6 @@ table_options = _adding(
         type=click.Choice(["none", "auto", "log"]),
         default="none",
     ),
-    list_option(
-        "--categorical auto|A,B",
-        "Use these columns, or all columns of text (auto), as categories; only for `cluster` and "
-        "`outliers`. [default: columns of text are not used]",
-    ),
-    option(
-        "--ordered NAME=LOW,...,HIGH",
-        "A column of ordered categories, from the lowest to the highest; a category is replaced "
-        "by its rank. May be given several times.",
-        multiple=True,
-        callback=_orders,
-    ),
     option(
         "--missing",
         "What to do with missing values: stop and report them (error), leave such rows out "
@@ -302,6 +290,21 @@ table_options = _adding(
         "category of their own).",
         type=click.Choice(["error", "drop", "median"]),
         default="error",
+    ),
+)
+
+category_options = _adding(
+    list_option(
+        "--categorical auto|A,B",
+        "Use these columns, or all columns of text (auto), as categories. [default: "
+        "columns of text are not used]",
+    ),
+    option(
+        "--ordered NAME=LOW,...,HIGH",
+        "A column of ordered categories, from the lowest to the highest; a category is replaced "
+        "by its rank. May be given several times.",
+        multiple=True,
+        callback=_orders,
     ),
 )
 

@@ -5,7 +5,14 @@ from typing import Any
 import click
 
 from typicality.cli.errors import WrongUseError
-from typicality.cli.options import Options, command, fit_options, option, table_options
+from typicality.cli.options import (
+    Options,
+    category_options,
+    command,
+    fit_options,
+    option,
+    table_options,
+)
 from typicality.cli.parameters import check_categories, configure
 
 _DEFAULT_RATE, _DEFAULT_FDR = 0.05, 0.1
@@ -14,6 +21,7 @@ _MOST_FITTED = 20_000  # rows: time grows with their square, and more change lit
 
 @command
 @table_options
+@category_options
 @option(
     "--rate R",
     "The fraction of rows to flag, of FILE and of new rows from the same source. [default: 0.05 "
@@ -84,7 +92,7 @@ def outliers(
     def configured() -> Any:
         from typicality import OneClusterPCM
 
-        return configure(OneClusterPCM(), parameters, param, seed=options.seed)
+        return configure(OneClusterPCM(max_samples=max_rows), parameters, param, seed=options.seed)
 
     from typicality.cli.run import Task, run_to_folder
 

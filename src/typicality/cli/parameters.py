@@ -84,15 +84,6 @@ def check_categories(options: Options, kernel: str | None) -> None:
         )
 
 
-def refuse_categories(options: Options, command: str, instead: str) -> None:
-    """Refuse categories where a command compares numbers only."""
-    if options.categorical or options.ordered:
-        raise WrongUseError(
-            f"typicality {command} compares only columns of numbers and takes no "
-            f"--categorical; {instead}"
-        )
-
-
 def parse_value(text: str) -> Any:
     """A number, a truth value, None, a list, where the text is one; else the text."""
     try:

@@ -318,7 +318,7 @@ def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileR
 
 
 def read_columns(table: TableFile, options: Options, *, hold: bool = True) -> NumericTable:
-    """Which columns take part, and why not the others; `hold` is that of :func:`read_rows`.
+    """Choose the columns, with the reason for each that is left out; `hold` as in :func:`read_rows`.
 
     Raises
     ------

@@ -24,8 +24,8 @@ FITS: tuple[tuple[str, dict[str, Any]], ...] = (
 def warm_up(options: Options) -> None:
     """Compile all code in advance, for this machine.
 
-    Each method compiles its code at the first fit of a large table, density-based clustering of any
-    table, which takes 5 to 20 seconds, and stores it in a cache. This command compiles the code
+    The first fit of a large table compiles code for 5 to 20 seconds. Density-based clustering
+    compiles for tables of any size. The code is stored in a cache. This command compiles the code
     of all methods now, in parallel processes, for example while a container is built. The
     environment variable NUMBA_CACHE_DIR names the folder of the cache.
     """

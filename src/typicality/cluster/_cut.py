@@ -21,8 +21,6 @@ from typicality.levelsets.tree import AlphaTree, Cut
 from typicality.rows import DistinctRows, Rows, content_hash
 
 _MEDOID_ROWS = 2000  # of a cluster, whose distances are computed
-_MANY_MODES = 2**17  # the tree asks for heights often: more of them than rows take long
-_SHARE_OF_A_ROW = 0.01  # of the height of a row that stands alone: how far heights may be off
 _SHALLOW_VALLEY = 0.02  # of the highest density of typicalities
 _SMALL_SHARE = 0.25  # of all rows
 _NEARLY, _BARELY = 0.8, 1.1  # evidence near the bar

@@ -1,6 +1,5 @@
 """The density of all rows: OneClusterPCM scores rows by it, AlphaCutClustering cuts it."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from typicality.solve.step import (
     Step,
 )
 
-_LOOP_SHARE = 0.7  # of the time of a fit; the rest is the scores of all rows
+LOOP_SHARE = 0.7  # of the time of a fit; the rest is the scores of all rows
 
 
 class DensityEstimator(KernelEstimator):
@@ -81,13 +80,6 @@ def first_spread(estimator: Any, space: Any) -> float:
     if not space.n_clipped(space.mean):  # there is a warning about clipped distances
         warn_about_constant_rows()
     return 1.0  # all distances are zero: every typicality is one whatever eta is
-
-
-def begin_density(
-    space: Any, callbacks: FitCallbacks, attributes: Callable[[State], dict[str, Any]]
-) -> None:
-    """Begin a fit of one run, the iterations of one cluster."""
-    callbacks.begin(1, attributes, loop_share=_LOOP_SHARE)
 
 
 def warn_about_density(

@@ -56,7 +56,7 @@ def learned_rows(
 
     The input space takes all rows, wherever they are. A kernel-induced space takes rows in memory:
     all of them, or a sample of the distinct rows by a hash of their content, which is the same for
-    every order and engine.
+    every order and engine, except that sparse matrices have other hashes.
 
     Parameters
     ----------
@@ -115,6 +115,14 @@ def read_at_once(rows: Any, weight: Floats | None) -> tuple[Any, Floats | None]:
     blocks = rows.reduce(lambda block: [(block.X, block.weight)], lambda one, more: one + more)
     X = stack_rows([X for X, _ in blocks])
     return X, np.concatenate([w for _, w in blocks]) if rows.weighted else None
+
+
+def how_learned(learned: Learned, n_rows: int, sums: str) -> str:
+    """A sentence about the sums of a fit, with the size of the sample, if there is one."""
+    n_learned = len(learned.rows)
+    if n_learned == n_rows:
+        return sums
+    return f"learned from a sample of {n_learned:,} distinct rows of {n_rows:,}; {sums}"
 
 
 def map_rows(rows: Any, function: Callable[[Floats], Any]) -> Any:

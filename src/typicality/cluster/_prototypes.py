@@ -20,7 +20,7 @@ from typicality.cluster._estimator import (
     like_rows,
 )
 from typicality.cluster._labels import Clustering, coincident_groups, label_prototypes
-from typicality.cluster._learned import learned_rows, map_rows, read_at_once
+from typicality.cluster._learned import how_learned, learned_rows, map_rows, read_at_once
 from typicality.cluster._spaces import (
     OpenSpace,
     SumOptions,
@@ -240,6 +240,7 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
             self._describe_rows(space, state, outcome)
         else:
             self._describe_all(given)
+            self.sums_ = how_learned(learned, len(given), self.sums_)
         warn_about_convergence(
             result, tol=self.tol, max_iter=self.max_iter, advice=self._cap_advice
         )

@@ -25,8 +25,8 @@ from typicality.cluster._cut import (
     warn_about_cut,
 )
 from typicality.cluster._density import (
+    LOOP_SHARE,
     DensityEstimator,
-    begin_density,
     solve_one_cluster,
     warn_about_density,
 )
@@ -496,7 +496,7 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
             landscape = Landscape.of(state.prototypes, space.tolerance, eta=eta, **between)
             return self._for_prediction(opened.reader, landscape, inside, points)
 
-        begin_density(space, callbacks, attributes)
+        callbacks.begin(1, attributes, loop_share=LOOP_SHARE)
         weights = "typicality" if self.weights == "auto" else self.weights
         result = solve_one_cluster(self, space, callbacks, weights=weights)
         self._set(**attributes(result.state), **self._record(opened, result))

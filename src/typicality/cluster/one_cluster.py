@@ -14,8 +14,8 @@ from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._density import (
+    LOOP_SHARE,
     DensityEstimator,
-    begin_density,
     open_density,
     solve_one_cluster,
     warn_about_density,
@@ -26,7 +26,14 @@ from typicality.cluster._estimator import (
     by_blocks,
     like_rows,
 )
-from typicality.cluster._learned import calibrate, learned_rows, map_rows, read_at_once, split_rows
+from typicality.cluster._learned import (
+    calibrate,
+    how_learned,
+    learned_rows,
+    map_rows,
+    read_at_once,
+    split_rows,
+)
 from typicality.cluster._p_values import TIED, WithPValues
 from typicality.cluster._readers import Coordinates, Stretched
 from typicality.cluster._reasons import Reasons, reasons_for
@@ -140,7 +147,8 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
     typicality_ : array of shape (n_samples,)
         The typicality of the training rows, in [0, 1].
     weights_ : array of shape (n_samples,)
-        The weights of the training rows in the mean v. They sum to one.
+        The weights of the training rows in the mean v. They sum to one. Not set if the model was
+        learned from a sample, a file or a Dask collection.
     eta_ : float
         The spread, as a squared distance in the space of the kernel.
     offset_ : float
@@ -334,8 +342,9 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
         rows = check_rows(self, X, training=False)
         if not self._knows_its_rows:
             raise ValueError(
-                "explain needs the training rows, and this model has none: it was compressed, or "
-                "its kernel does not use features. Use the model before it was compressed."
+                "explain needs the features of the training rows, and this model does not have "
+                "them: it was compressed, it was fitted on a sparse matrix, or its kernel does not "
+                "use features. Use the model before it was compressed, or fit it on an array."
             )
         return reasons_for(self, rows, self._typical_rows())
 
@@ -356,8 +365,11 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
     def _typical_rows(self) -> TypicalRows:
         scores: Any = self._left_out
         rows = scores.known.columns.training
-        typicality = getattr(self, "typicality_", None)
-        if typicality is None or len(typicality) != len(rows):  # of a file, or of all rows
+        typicality: Any = getattr(self, "typicality_", None)
+        known = isinstance(typicality, np.ndarray) and len(typicality) == len(rows)
+        if (
+            not known
+        ):  # those of a file, of a Dask collection, or of all rows where a sample was fitted
             typicality = scores.mean.memberships(self._rule, rows)[:, 0]
         if isinstance(self._reader, Stretched):
             rows = rows / self._reader.factor
@@ -405,8 +417,10 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
         reference = held_out
         if held_out is None and not learned.is_all:  # the threshold is that of all rows
             reference = rows if isinstance(rows, Rows) else rows_in_memory(array_of(rows), weight)
-        begin_density(
-            space, callbacks, lambda state: self._for_prediction(state, opened, reference)
+        callbacks.begin(
+            1,
+            lambda state: self._for_prediction(state, opened, reference),
+            loop_share=LOOP_SHARE,
         )
         result = solve_one_cluster(self, space, callbacks, weights=self.weights)
         state = result.state
@@ -420,6 +434,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
             mean, rule, read = self._left_out.mean, self._rule, self._reader.read
             self.typicality_ = map_rows(given, lambda X: mean.memberships(rule, read(X))[:, 0])
             del self.weights_
+            self.sums_ = how_learned(learned, len(given), self.sums_)
         warn_about_density(self, space, result)
         warn_about_lonely_row(state.prototypes.weights[:, 0], space.mean.weights[:, 0])
 

@@ -229,8 +229,8 @@ class FastLeaveOneOut:
     iterations_rtol: float
 
     def __getstate__(self) -> dict[str, Any]:
-        made_anew = ("_tails",)
-        return {name: value for name, value in vars(self).items() if name not in made_anew}
+        not_kept = ("_tails",)
+        return {name: value for name, value in vars(self).items() if name not in not_kept}
 
     @cached_property
     def _tails(self) -> ExactTails | TorchTails:

@@ -1,4 +1,4 @@
-"""Compiled walks through graphs and trees of rows: who merges with whom, what hangs together.
+"""Compiled walks through graphs and trees of rows: which clusters merge, and components.
 
 They fill the arrays they are given: to compile functions that make arrays takes longer. The edges
 of trees come by falling height.

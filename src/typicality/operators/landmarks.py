@@ -16,11 +16,11 @@ from typicality.operators.columns import Columns, KernelColumns, evenly_spaced, 
 from typicality.operators.tiles import Tiles, exact_expansion
 
 LARGEST_SET = 4096  # rows
-_CANDIDATES, _NEW_CANDIDATES = 2048, 1024  # rows to choose from at first, and in another round
-_MOST_ROUNDS = 16
+_CANDIDATES = 4096  # rows to choose from at first, and further ones in another round
+_HOPELESS = 8.0  # times the error, where the largest set still has that: more rows do not help
 _ROUNDING = 32.0 * float(np.finfo(np.float64).eps)  # of sums of kernel values, of the total
 _SPANNED = 1e-12  # squared distances from the span of the chosen rows; what is less is rounding
-_HARDER = (1.0, 0.5, 0.1)  # parts of the promise aimed at, until it is proven
+_HARDER = (0.99, 0.5, 0.1)  # parts of the promise aimed at, until it is proven
 
 
 def compressed(columns: KernelColumns, weights: Floats, *, rtol: float) -> Expansion:
@@ -185,24 +185,32 @@ def _exact_products(columns: KernelColumns, weights: Doubles) -> Doubles:
 
 def _few_rows(sums: _Sums, rtol: float, limit: int) -> tuple[Places, Doubles, float] | None:
     """The rows chosen, their weights, and the promise they keep; None where too many are needed."""
+    if limit < 1:
+        return None
     candidates = evenly_spaced(len(sums.rows), _CANDIDATES)
-    for _ in range(_MOST_ROUNDS if limit else 0):
+    while True:
         for part in _HARDER:
-            chosen, weights = _chosen(sums, candidates, part * rtol, limit)
+            chosen, weights, error = _chosen(sums, candidates, part * rtol, limit)
             proven = _proven(sums, chosen, weights)
             if proven <= rtol:
                 return chosen, weights, proven
+            if error > part * rtol:
+                break
+        hopeless = len(chosen) == limit and error > _HOPELESS * rtol
+        if hopeless or len(candidates) == len(sums.rows):
+            return None
         columns = KernelColumns(sums.kernel, sums.rows[chosen])
         lacking = np.sum((sums.products - Blocked(columns, sums.rows) @ weights) ** 2, axis=1)
-        worst = np.setdiff1d(np.argsort(-lacking, kind="stable")[:_NEW_CANDIDATES], candidates)
-        if len(chosen) == limit or not len(worst):
-            return None
+        lacking[candidates] = -1.0
+        n_new = min(_CANDIDATES, len(lacking) - len(candidates))
+        worst = np.argsort(-lacking, kind="stable")[:n_new]
         candidates = np.concatenate([candidates, worst])
-    return None
 
 
-def _chosen(sums: _Sums, candidates: Places, error: float, limit: int) -> tuple[Places, Doubles]:
-    r"""Rows out of some candidates, each where the error falls most, and their weights.
+def _chosen(
+    sums: _Sums, candidates: Places, error: float, limit: int
+) -> tuple[Places, Doubles, float]:
+    r"""Rows out of some candidates, each where the error falls most, their weights, and the error.
 
     Let g(x) be the error of the sums at a row x, and r(x) the squared distance of the mapped row
     from the span of those chosen before: to choose it lowers the squared error by g(x)^2 / r(x).
@@ -231,7 +239,7 @@ def _chosen(sums: _Sums, candidates: Places, error: float, limit: int) -> tuple[
         residual[new] = 0.0
     triangle = np.tril(basis[chosen, : len(chosen)])
     weights = solve_triangular(triangle, np.array(along) * scale, lower=True, trans="T")
-    return candidates[chosen], weights
+    return candidates[chosen], weights, float(np.sqrt(max(sqerror.max(), 0.0)))
 
 
 def _proven(sums: _Sums, chosen: Places, weights: Doubles) -> float:

@@ -103,8 +103,8 @@ class DeviceSums:
     device: str
 
     def __getstate__(self) -> dict[str, Any]:
-        made_anew = ("_rows", "_weights", "on_host")
-        return {name: value for name, value in vars(self).items() if name not in made_anew}
+        not_kept = ("_rows", "_weights", "on_host")
+        return {name: value for name, value in vars(self).items() if name not in not_kept}
 
     @cached_property
     def on_host(self) -> TileExpansion:

@@ -211,7 +211,8 @@ class Rows(ABC):
     def sample(self, at_most: int = LARGEST_SAMPLE) -> DistinctRows:
         """At most so many distinct rows of positive weight, with the weight of all their copies.
 
-        They are those whose hash is smallest: the same for every engine, order and split.
+        They are those whose hash is smallest: the same for every engine, order and split. (Sparse
+        rows have other hashes.)
         """
         largest = max(at_most, LARGEST_SAMPLE)
         known = self._known

@@ -431,8 +431,8 @@ def _refuse_beyond(name: str, n_rows: int, n_columns: int) -> None:
     if n_rows * n_columns > MOST_NUMBERS:
         raise TooLargeError(
             f"{name} is too large for memory: about {n_rows:,} rows of {n_columns:,} columns of "
-            f"numbers are more than {MOST_NUMBERS:,} numbers. Choose columns with columns=, or "
-            "fewer rows."
+            f"numbers are more than {MOST_NUMBERS:,} numbers. Make a smaller file, with fewer "
+            "rows or columns."
         )
 
 

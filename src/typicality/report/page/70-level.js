@@ -49,7 +49,7 @@ function rounded(value) {
 
 const strengthText = (value) => (Number.isFinite(value) ? String(rounded(value)).replace("-", "\u2212") : "");
 
-// Where the line stands while each cluster has a level of its own: amid them.
+// Where the line stands while each cluster has a level of its own: between them.
 const fittedLevel = data.cut ?? middleLevel();
 
 function middleLevel() {

@@ -10,7 +10,7 @@ function svg(name, attributes) {
   return made;
 }
 
-// Branches of the clusters of the fit first, amid noise they are not the most persistent ones; then the
+// Branches of the clusters of the fit first, among noise they are not the most persistent ones; then the
 // most persistent. A branch brings those it joins.
 function branchesToShow() {
   const all = data.tree.branches.map((branch, index) => ({ ...branch, index }));
