@@ -318,7 +318,7 @@ def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileR
 
 
 def read_columns(table: TableFile, options: Options, *, hold: bool = True) -> NumericTable:
-    """Choose the columns, with the reason for each that is left out; `hold` as in :func:`read_rows`.
+    """Choose columns, with a reason for each that is left out; `hold` as in :func:`read_rows`.
 
     Raises
     ------
