@@ -78,7 +78,7 @@ def test_file_with_too_many_numbers_is_refused_where_all_are_needed(run, folder,
     monkeypatch.setattr(reading, "MOST_NUMBERS", 5)
     done = run("compare", "rows.csv")
     assert done.exit_code == 3
-    assert done.stderr.endswith("Choose columns with --columns, or fewer rows.\n")
+    assert done.stderr.endswith("Make a smaller file, with fewer rows or columns.\n")
 
 
 def test_columns_option_takes_quoted_names_with_commas(run, folder):
