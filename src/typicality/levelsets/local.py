@@ -115,7 +115,7 @@ class ScaleTree:
     sample : Sample
         The rows of the tree.
     n_neighbors : float
-        The scale: a height is an average over so many rows.
+        The scale: the number of rows that a height averages over.
     dimension : float
         The dimension of the rows.
     squares : array of shape (m,)
@@ -142,7 +142,7 @@ class ScaleTree:
         return Sides.of(self.pairs, self.heights, self.sample.counts)
 
     def how(self, n_rows: int) -> str:
-        """How the tree was computed, of so many distinct rows, in a sentence."""
+        """A sentence about how the tree was computed, for a number of distinct rows."""
         m, k = len(self.heights), int(self.n_neighbors)
         sample = "" if m == n_rows else f" of a sample of {m:,} rows"
         how = f"sums over the {2 * k} nearest rows of each row, at the scale of the {k} nearest"

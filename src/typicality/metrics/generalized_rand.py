@@ -13,8 +13,8 @@ from typicality._arguments import check_whole
 from typicality._typing import Doubles
 from typicality.metrics.partitions import Crisp, Soft, read_two
 
-EXACT_ROWS = 20_000  # up to so many all pairs are compared: 400 million distances, seconds
-SORTED_ROWS = 4_000  # up to so many all distances are kept and sorted: 64 MB each
+EXACT_ROWS = 20_000  # all pairs of up to this many rows are compared, which takes seconds
+SORTED_ROWS = 4_000  # all distances of up to this many rows are kept and sorted: 64 MB each
 _BLOCK_ROWS = 128
 _BLOCK_PAIRS = 65_536
 

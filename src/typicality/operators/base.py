@@ -76,7 +76,7 @@ def memory_limit() -> int:
 
 
 def matrix_of(n_rows: int) -> str:
-    """What to call the matrix of so many rows in a sentence."""
+    """The name of the matrix of a number of rows, for a sentence."""
     return f"the {n_rows:,} x {n_rows:,} matrix of distances in the kernel-induced space"
 
 

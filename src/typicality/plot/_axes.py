@@ -90,7 +90,7 @@ def check_values(values: Any, *, name: str) -> Doubles:
 
 
 def cluster_colour(label: int) -> str:
-    """The colour of a cluster; that of rows that belong nowhere for -1."""
+    """The colour of a cluster; -1 gives the colour of unassigned rows."""
     return NOWHERE if label < 0 else _CLUSTERS[label % len(_CLUSTERS)]
 
 
