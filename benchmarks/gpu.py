@@ -21,11 +21,11 @@ from sklearn.base import clone
 
 from _report import Report, machine
 from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
-from typicality.geometry import torch_sweep
-from typicality.geometry.centroids import Centroids
 from typicality.kernels import Gaussian
 from typicality.membership import Fuzzy
 from typicality.operators import Fused, KernelColumns, Tiles
+from typicality.spaces import torch_sweep
+from typicality.spaces.euclidean import Centroids
 
 _ROOT = Path(__file__).resolve().parents[1]
 _TESTS = ["operators/test_device.py", "cluster/test_tensors.py", "geometry/test_torch_sweep.py"]

@@ -33,6 +33,7 @@ from typicality.membership import (
     Possibilistic1996,
     SparsePossibilistic,
 )
+from typicality.spaces import Euclidean
 
 
 def rules(n_clusters):
@@ -158,3 +159,10 @@ TRANSFORMERS = [
     AlphaCutClustering(),
 ]
 OTHERS = [AutoClustering()]
+
+
+def sums_of(rule, prototypes, X, weight=None):
+    """The sums of a sweep of the input space over some rows, about the origin of the prototypes."""
+    space = Euclidean(X, weight)
+    space.origin = prototypes.origin
+    return space.fold(rule, prototypes)

@@ -16,12 +16,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 import typicality
 from typicality.compiled import arithmetic, jit
 from typicality.compiled.pair_sums import sum_pairs
-from typicality.compiled.sweep import fold_chunks, write_rows
-from typicality.geometry import InputSpace
+from typicality.compiled.sweep import fold_rows, write_rows
 from typicality.kernels import Stationary
 from typicality.kernels.stationary import CompiledKernel, SinglePrecision
 from typicality.membership.base import Array, CompiledRule, NearestPrototype, labels
 from typicality.operators import KernelColumns, Tiles
+from typicality.spaces import Euclidean
 
 pytestmark = pytest.mark.xdist_group("compiled")  # long: it begins first
 
@@ -111,9 +111,9 @@ def test_a_change_of_what_cached_code_calls_compiles_it_again(copy_of_the_packag
     code = (
         "import json, numpy as np\nfrom typicality.compiled.sweep import write_rows\n"
         "from typicality.compiled import small\nsmall._LONGEST = -1.0\n"
-        "from typicality.geometry import InputSpace\nfrom typicality.membership import Hard\n"
+        "from typicality.spaces import Euclidean\nfrom typicality.membership import Hard\n"
         "X = np.arange(6.0).reshape(3, 2)\n"
-        "u = InputSpace(X).at(X[:1]).memberships(Hard(), X)\nstats = write_rows.on_disk.stats\n"
+        "u = Euclidean(X).at(X[:1]).memberships(Hard(), X)\nstats = write_rows.on_disk.stats\n"
         "print(json.dumps([sum(stats.cache_hits.values()), u.ravel().tolist()]))"
     )
     folders = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
@@ -195,7 +195,7 @@ class LorentzianArrays(Lorentzian):
 @pytest.mark.usefixtures("compiling")
 def test_a_rule_is_one_class_and_its_compiled_form(rng):
     X = rng.normal(size=(3000, 3))
-    space = InputSpace(X)
+    space = Euclidean(X)
     fast = slow = space.at(X[:4])
     for _ in range(5):
         one = space.sweep(Lorentzian(0.7), fast)
@@ -206,7 +206,7 @@ def test_a_rule_is_one_class_and_its_compiled_form(rng):
     rule = Lorentzian(0.7)
     assert_allclose(fast.memberships(rule, X), rule.memberships(fast.sqdist(X)), rtol=1e-13)
     assert_array_equal(fast.labels(rule, X), labels(rule, fast.sqdist(X)))
-    assert in_memory_only(fold_chunks, LorentzianForm)
+    assert in_memory_only(fold_rows, LorentzianForm)
     assert in_memory_only(write_rows, LorentzianForm)
 
 

@@ -16,8 +16,8 @@ import instances
 import typicality
 from typicality.cli import main, warm_up
 from typicality.compiled import small
-from typicality.geometry.centroids import Centroids
 from typicality.membership import labels
+from typicality.spaces.euclidean import Centroids
 
 FITS = """
 import json, os, sys, warnings

@@ -24,6 +24,6 @@ def summed_by(way):
         return WAYS["dense" if exact else way](columns, rows, tolerance.absolute)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("typicality.geometry.kernel_space.choose_operator", choose)
+        patch.setattr("typicality.spaces.gram.choose_operator", choose)
         patch.setattr("typicality.cluster._spaces.are_few", lambda columns: False)
         yield

@@ -7,9 +7,9 @@ import numpy as np
 
 from typicality import AdaptivePCM, SequentialPCM, SparseAdaptivePCM
 from typicality.cluster._adaptive import AdaptiveClusterer
-from typicality.geometry.gaps import InputGaps
 from typicality.membership import SparsePossibilistic
 from typicality.solve.starts import at_row, farthest_rows
+from typicality.spaces import Gaps
 
 __all__ = ["Bisected", "BisectedSAPCM", "PaperAPCM", "PaperSAPCM", "PaperSeqSAPCM"]
 
@@ -18,11 +18,10 @@ _HALF_INTERVAL = 1e-4  # where the bisection ends
 _N_HALVINGS = 14  # enough for any interval between 0 and 1
 
 
-class EveryRow(InputGaps):
+class EveryRow(Gaps[Any]):
     """Gaps of all rows: none is isolated."""
 
-    def _limit(self) -> float:
-        return np.inf
+    _isolation = np.inf
 
 
 class ByThePaper(AdaptiveClusterer):
@@ -36,8 +35,7 @@ class ByThePaper(AdaptiveClusterer):
         return super()._open((rows - low) * (_SIDE / (high - low)), weight, n_columns)
 
     def _gaps(self, space: Any) -> EveryRow:
-        gaps = space.gaps()
-        return EveryRow(gaps.rows, gaps.index)
+        return EveryRow(space, space.sample(at_most=None))
 
     def _first_prototypes(self, space: Any) -> Any:
         n_clusters = getattr(self, "n_clusters", 2)

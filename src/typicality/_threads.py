@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, lru_cache, partial
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController, threadpool_limits
@@ -23,6 +23,7 @@ from typicality._typing import Doubles, Places
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Sum = TypeVar("Sum")  # whatever has `a + b`
 
 _MOST_STREAMING = 4  # threads: one reads the stream, more cannot outrun it and hold more items
 _TASKS_PER_THREAD = 3  # a core that was busy elsewhere is then made up for by the others
@@ -30,18 +31,22 @@ _SORTED_AT_ONCE = 2**17  # numbers
 _SORT_SAMPLE, _SORT_RANGES = 2**13, 2**7
 
 
+_here = threading.local()  # `in_pool`: whether this is a thread of the pool
+
+
 @lru_cache(maxsize=4)
 def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
     # The process is part of the key: a forked child has the object but not its threads.
-    return ThreadPoolExecutor(n_threads, thread_name_prefix="typicality")
+    mark = partial(setattr, _here, "in_pool", True)
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="typicality", initializer=mark)
 
 
 def _n_threads() -> int:
-    """The threads to use: one while the interpreter shuts down, when no new ones can start.
+    """The threads to use: one in a thread of the pool, and while the interpreter shuts down.
 
     A file is read before scikit-learn is loaded, so that what is wrong with it is told at once.
     """
-    if not threading.main_thread().is_alive():
+    if getattr(_here, "in_pool", False) or not threading.main_thread().is_alive():
         return 1
     if "sklearn" in sys.modules:
         from typicality._compat import effective_n_threads
@@ -114,6 +119,54 @@ def over_blocks(task: Callable[[slice], Result], n_items: int, block_items: int)
 
     over_ranges(run, len(blocks))
     return results
+
+
+class TreeSum(Generic[Sum]):
+    """Add up parts as they come, in a tree that depends on their number alone.
+
+    Neighbours are added, then neighbouring sums, and so on. At most log2(n) sums are kept.
+    """
+
+    def __init__(self) -> None:
+        self._sums: list[tuple[int, Sum]] = []  # how many parts each has: falling powers of two
+
+    def add(self, part: Sum) -> None:
+        size = 1
+        while self._sums and self._sums[-1][0] == size:
+            _, before = self._sums.pop()
+            part, size = before + part, 2 * size  # type: ignore[operator]
+        self._sums.append((size, part))
+
+    def total(self) -> Sum:
+        (_, total), *before = reversed(self._sums)
+        for _, sum_ in before:
+            total = sum_ + total  # type: ignore[operator]
+        return total
+
+
+def tree_sum(part: Callable[[int], Sum], n_parts: int) -> Sum:
+    """The sum of `part(0)`, ..., `part(n_parts - 1)` in the order of `TreeSum`, in threads.
+
+    A thread adds up a whole branch of the tree, so the sum has the same bits for any number of
+    threads, and few parts are in memory.
+    """
+    if n_parts == 1:  # the case of small fits, hundreds of times in each
+        return part(0)
+    size, n_branches = 1, _TASKS_PER_THREAD * _n_threads()
+    while size * n_branches < n_parts:
+        size *= 2
+
+    def branch(numbers: slice) -> Sum:
+        return _added(part(number) for number in range(numbers.start, numbers.stop))
+
+    return _added(over_blocks(branch, n_parts, size))
+
+
+def _added(parts: Iterable[Sum]) -> Sum:
+    sums = TreeSum[Sum]()
+    for part in parts:
+        sums.add(part)
+    return sums.total()
 
 
 def sorted_in_threads(values: Doubles) -> Doubles:

@@ -20,10 +20,9 @@ from scipy.special import logsumexp
 from typicality._sparse import is_sparse, row_distances
 from typicality._tensors import resident
 from typicality._typing import Doubles, Floats, Places
-from typicality.geometry import Features
-from typicality.geometry.rows import NearestRows
 from typicality.kernels.stationary import has_compiled_distances, pair_distances
-from typicality.rows import DistinctRows, count_distinct_rows
+from typicality.rows import DistinctRows, Features, count_distinct_rows
+from typicality.spaces.nearest import NearestRows
 
 __all__ = ["BANDWIDTH_RULES", "bandwidth", "median_distance", "neighbour_distance"]
 

@@ -11,8 +11,8 @@ from sklearn.preprocessing import scale
 
 from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
 from typicality.cluster._warnings import largest_fuzzifier
-from typicality.geometry import KernelSpace
 from typicality.kernels import Gaussian
+from typicality.spaces import Gram
 
 TOLD = {
     "iris": (scale(load_iris().data), 3),
@@ -56,7 +56,7 @@ def test_automatic_m_takes_weights_for_copies(rng, kernel):
 def test_automatic_m_with_a_kernel_is_below_the_bound():
     X, _ = TOLD["wine"]
     model = FuzzyCMeans(3, kernel="gaussian", random_state=0).fit(X)
-    bound = largest_fuzzifier(KernelSpace(Gaussian(model.sigma_), X))
+    bound = largest_fuzzifier(Gram(Gaussian(model.sigma_), X))
     assert model.m_ <= 1 + (bound - 1) / 2 + 1e-9
     assert model.m_ < by_hand(len(X), X.shape[1])
 

@@ -188,11 +188,11 @@ def test_estimator_refuses_a_start_from_rows_of_weight_zero_alone():
 
 
 def test_an_iteration_that_leaves_the_finite_numbers_has_no_result(monkeypatch):
-    from typicality.geometry import InputSpace
+    from typicality.spaces import Euclidean
 
-    sweep = InputSpace.sweep
+    sweep = Euclidean.sweep
     monkeypatch.setattr(
-        InputSpace, "sweep", lambda *args: replace(sweep(*args), objective=float("nan"))
+        Euclidean, "sweep", lambda *args: replace(sweep(*args), objective=float("nan"))
     )
     model = FuzzyCMeans(3, random_state=0)
     with pytest.raises(ValueError, match=r"not finite after 1 step"):

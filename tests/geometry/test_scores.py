@@ -9,17 +9,17 @@ from instances import DISTANCE_KINDS
 from reference import kernel_space as reference
 from reference.kernel_sums import log_sums
 from typicality import OneClusterPCM
-from typicality.geometry import KernelSpace
 from typicality.geometry.scores import leave_one_out
 from typicality.kernels import Gaussian, Linear, Polynomial
 from typicality.operators.tails import ExactTails
+from typicality.spaces import Gram
 
 on_sphere = pytest.mark.parametrize("kernel", [kind(0.6) for kind in DISTANCE_KINDS], ids=str)
 elsewhere = pytest.mark.parametrize("kernel", [Linear(), Polynomial()], ids=str)
 
 
 def model(kernel, X, weights, sample_weight=None):
-    space = KernelSpace(kernel, X, sample_weight)
+    space = Gram(kernel, X, sample_weight)
     mean = space.prototypes(weights[:, None])
     return leave_one_out(mean, space.columns, sample_weight, total_variance=space.total_variance)
 
@@ -37,7 +37,7 @@ def test_sqdist_is_to_the_mean_of_the_others(rng, kernel):
     ours = model(kernel, X, w).sqdist(X)
     for h in range(30):
         others = np.arange(30) != h
-        mean = KernelSpace(kernel, X[others]).prototypes(w[others, None])
+        mean = Gram(kernel, X[others]).prototypes(w[others, None])
         assert_allclose(ours[h], mean.sqdist(X[h : h + 1])[0, 0], rtol=1e-9)
 
 

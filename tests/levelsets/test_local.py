@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
-from typicality.geometry.rows import GivenDistances, NearestRows, neighbours_of
 from typicality.kernels import LocalGaussian
 from typicality.levelsets.local import (
     LocalKernel,
@@ -17,6 +16,7 @@ from typicality.levelsets.local import (
     squared_widths,
 )
 from typicality.levelsets.sides import Sides
+from typicality.spaces.nearest import GivenDistances, NearestRows, neighbours_of
 
 SHARES = {True: 0.283, False: 0.4}  # of the local kernel, of the density
 both = pytest.mark.parametrize("mutual", [True, False], ids=["local kernel", "density"])

@@ -8,7 +8,6 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from typicality.geometry.rows import NearestRows, neighbours_of
 from typicality.levelsets.local import dimension_by, grow_trees
 from typicality.levelsets.scales import (
     _elect,
@@ -17,6 +16,7 @@ from typicality.levelsets.scales import (
     evidence_of,
     partition_by,
 )
+from typicality.spaces.nearest import NearestRows, neighbours_of
 
 
 def choose(X, weight=None, **options):

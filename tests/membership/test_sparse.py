@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import brentq
 
-from typicality.geometry import Centroids
 from typicality.membership import (
     Possibilistic1996,
     SparsePossibilistic,
     labels,
 )
 from typicality.membership.sparse import collapse_weight
+from typicality.spaces import Centroids
 
 etas = st.floats(1e-3, 1e3)
 exponents = st.floats(0.05, 0.95)

@@ -13,10 +13,10 @@ os.environ["TRITON_INTERPRET"] = "1"
 import numpy as np
 import torch
 
-from typicality.geometry import torch_sweep
-from typicality.geometry.input_space import Centroids
 from typicality.membership import Fuzzy
 from typicality.operators import fused
+from typicality.spaces import torch_sweep
+from typicality.spaces.euclidean import Centroids
 
 N_ROWS = 150  # two blocks of the larger tiles, the second in part
 

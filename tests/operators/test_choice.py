@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from typicality.geometry import KernelSpace
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
 from typicality.operators import (
     EXACT,
@@ -16,6 +15,7 @@ from typicality.operators import (
     Tolerance,
     choose_operator,
 )
+from typicality.spaces import Gram
 
 PROMISE = Tolerance(1e-6, 1e-6, 1e-6)
 CASES = [
@@ -79,5 +79,5 @@ def test_the_promise_follows_the_variance_that_was_found(rng, d):
     weight = np.repeat([1e6, 1.0], [20, 5200])
     columns = KernelColumns(Gaussian(1.0), X)
     tolerance = Tolerance.of_distances(columns, weight, 1e-6)
-    space = KernelSpace(columns, X, weight, tolerance=tolerance)
+    space = Gram(columns, X, weight, tolerance=tolerance)
     assert space.operator.rtol <= 2e-6 * space.total_variance

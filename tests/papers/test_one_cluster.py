@@ -5,16 +5,16 @@ from numpy.testing import assert_allclose
 
 from regenerating.one_cluster import PaperOneCluster, RenewedEta
 from typicality import OneClusterPCM
-from typicality.geometry import KernelSpace
 from typicality.kernels import Gaussian
 from typicality.membership import Possibilistic1996
 from typicality.solve.step import ClusterState
+from typicality.spaces import Gram
 
 
 def test_residual_is_the_change_of_memberships(rng):
     """The first change is from the start, u = 1; the next between successive memberships."""
     weight = rng.integers(1, 4, size=50).astype(float)
-    space = KernelSpace(Gaussian(0.5), rng.normal(size=(50, 2)), weight)
+    space = Gram(Gaussian(0.5), rng.normal(size=(50, 2)), weight)
     state = ClusterState(space.mean, Possibilistic1996(np.array([space.total_variance])))
     step = PaperOneCluster()._step(space)
     first = space.memberships(state.rule, state.prototypes)

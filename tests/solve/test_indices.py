@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.metrics import calinski_harabasz_score
 
-from typicality.geometry import InputSpace
 from typicality.solve.indices import NoiseBIC, calinski_harabasz
+from typicality.spaces import Euclidean
 
 
 def partition(rng, d=3, n_clusters=4, n_noise=0, n=200):
@@ -49,15 +49,13 @@ def slow_bic(X, labels):
 def test_bic_is_its_formula_up_to_a_constant(rng, d, n_clusters, n_noise):
     X, labels = partition(rng, d, n_clusters, n_noise)
     constant = len(X) * np.linalg.slogdet(np.cov(X.T, bias=True).reshape(d, d))[1]
-    assert_allclose(NoiseBIC(InputSpace(X))(labels), slow_bic(X, labels) - constant, rtol=1e-9)
+    assert_allclose(NoiseBIC(Euclidean(X))(labels), slow_bic(X, labels) - constant, rtol=1e-9)
 
 
 def test_bic_does_not_depend_on_units(rng):
     X, labels = partition(rng, n_noise=20)
     scaled = X * np.array([1e-3, 1.0, 1e3]) - 7
-    assert_allclose(
-        NoiseBIC(InputSpace(scaled))(labels), NoiseBIC(InputSpace(X))(labels), rtol=1e-7
-    )
+    assert_allclose(NoiseBIC(Euclidean(scaled))(labels), NoiseBIC(Euclidean(X))(labels), rtol=1e-7)
 
 
 def test_bic_does_not_reward_leaving_rows_out(rng):
@@ -65,7 +63,7 @@ def test_bic_does_not_reward_leaving_rows_out(rng):
     X = np.concatenate([rng.normal(m, 1.0, size=(200, 2)) for m in (0, 8)])
     labels = np.repeat([0, 1], 200)
     core = np.where(np.linalg.norm(X - 8.0 * labels[:, None], axis=1) < 0.5, labels, -1)
-    index = NoiseBIC(InputSpace(X))
+    index = NoiseBIC(Euclidean(X))
     rim = np.where(np.linalg.norm(X - 8.0 * labels[:, None], axis=1) < 1.5, labels, -1)
     assert index(labels) < index(rim) < index(core)
 
@@ -75,7 +73,7 @@ def test_bic_takes_noise_for_noise(rng):
     blobs = np.concatenate([rng.normal(m, 1.0, size=(200, 2)) for m in (0, 8)])
     known = np.repeat([0, 1, -1], [200, 200, 100])
     everywhere = np.where(known < 0, np.tile([0, 1], 250), known)
-    index = NoiseBIC(InputSpace(np.concatenate([blobs, noise])))
+    index = NoiseBIC(Euclidean(np.concatenate([blobs, noise])))
     assert index(known) < index(everywhere)
 
 
@@ -84,20 +82,20 @@ def test_bic_of_data_that_fill_no_volume(rng, d):
     """Copies of features: along their axes the volume is the same for any number of them."""
     rows, labels = partition(rng, n=60)
     X = np.repeat(rows, d // 3, axis=1)
-    assert_allclose(NoiseBIC(InputSpace(X))(labels), NoiseBIC(InputSpace(rows))(labels), rtol=1e-6)
+    assert_allclose(NoiseBIC(Euclidean(X))(labels), NoiseBIC(Euclidean(rows))(labels), rtol=1e-6)
 
 
 @pytest.mark.parametrize("n_clusters", [2, 5])
 def test_calinski_harabasz_is_that_of_scikit_learn(rng, n_clusters):
     X, labels = partition(rng, n_clusters=n_clusters)
     expected = calinski_harabasz_score(X, labels)
-    assert_allclose(calinski_harabasz(InputSpace(X), labels), expected)
+    assert_allclose(calinski_harabasz(Euclidean(X), labels), expected)
 
 
 @pytest.mark.parametrize("index", [lambda space, y: NoiseBIC(space)(y), calinski_harabasz])
 def test_index_counts_weight_k_as_k_copies(rng, index):
     X, labels = partition(rng, d=2, n=60, n_noise=5)
     weight = rng.integers(1, 4, size=60)
-    copies = InputSpace(np.repeat(X, weight, axis=0))
-    weighted = InputSpace(X, weight.astype(float))
+    copies = Euclidean(np.repeat(X, weight, axis=0))
+    weighted = Euclidean(X, weight.astype(float))
     assert_allclose(index(weighted, labels), index(copies, np.repeat(labels, weight)), rtol=1e-9)

@@ -6,12 +6,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from threadpoolctl import threadpool_limits
 
 from typicality import OneClusterPCM
-from typicality.geometry import KernelSpace
 from typicality.kernels import Cauchy, Gaussian
 from typicality.membership import Possibilistic1996
 from typicality.solve.lookahead import LookAhead
 from typicality.solve.picard import Status, picard
 from typicality.solve.step import Alternation, ByWeights, ClusterState
+from typicality.spaces import Gram
 from ways import summed_by
 
 
@@ -21,7 +21,7 @@ def two_blobs(rng, n=3000, d=5):
 
 def one_cluster(kernel, X, sample_weight=None):
     with summed_by("tiles"):
-        space = KernelSpace(kernel, X, sample_weight)
+        space = Gram(kernel, X, sample_weight)
     return space, ClusterState(space.mean, Possibilistic1996(np.array([space.total_variance])))
 
 
@@ -77,7 +77,7 @@ def test_estimator_looks_ahead_with_many_rows(rng):
     model = OneClusterPCM(max_samples=None).fit(X)
     assert model.status_ == "converged"
     assert model.n_iter_ <= 6
-    space = KernelSpace(model.kernel_, X)
+    space = Gram(model.kernel_, X)
     state = ClusterState(space.prototypes(model.weights_[:, None]), model._rule)
     _, residual, _ = ByWeights(Alternation(space))(state)
     assert residual < model.tol

@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from typicality import FuzzyCMeans
-from typicality.geometry import InputSpace, input_space
 from typicality.rows import ArrayRows, base
 from typicality.solve.passes import parallel_rows
 from typicality.solve.starts import plus_plus, start_rows
+from typicality.spaces import Euclidean, euclidean
 
 CUTS = (1, 700, 700, 1500)
 SAMPLE = 100
@@ -17,7 +17,7 @@ SAMPLE = 100
 @pytest.fixture
 def small_samples(monkeypatch):
     """Samples of 100 rows, so that 2000 rows are many."""
-    for module in (base, input_space):
+    for module in (base, euclidean):
         monkeypatch.setattr(module, "LARGEST_SAMPLE", SAMPLE)
     monkeypatch.setattr(base.Rows.sample, "__defaults__", (SAMPLE,))
 
@@ -28,7 +28,7 @@ def many_rows(rng):
 
 
 def in_blocks(X, weight=None, cuts=CUTS):
-    return InputSpace(ArrayRows(X, weight, cuts))
+    return Euclidean(ArrayRows(X, weight, cuts))
 
 
 def test_k_means_parallel_does_not_depend_on_blocks_order_and_copies(X, rng, small_samples):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from typicality.geometry import InputSpace
 from typicality.membership import SparsePossibilistic
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.sparse import collapse_weight
@@ -16,6 +15,7 @@ from typicality.solve.indices import PartitionIndex, partition_index
 from typicality.solve.picard import PicardResult, Status, picard
 from typicality.solve.schedules import Sequential, follow_path, lambda_grid, rising_path
 from typicality.solve.step import Alternation
+from typicality.spaces import Euclidean
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_rising_path_ends_at_the_last_value(last, lowest, path):
 
 @pytest.fixture
 def sequential(blobs):
-    space = InputSpace(blobs[0])
+    space = Euclidean(blobs[0])
     step = Alternation(space, AdaptedSpread(smallest=1e-12))
     return Sequential(
         space,
@@ -44,7 +44,7 @@ def test_sequential_tries_the_densest_free_row_when_the_farthest_fails(rng):
     """Rows of noise are far from all clusters and hide the second blob."""
     blobs = np.concatenate([rng.normal(m, 0.2, size=(100, 2)) for m in (2, 5)])
     noise = np.array([[9.0, 0.0], [9.1, 0.1], [8.9, 0.1], [9.0, 0.2]])
-    space = InputSpace(np.concatenate([blobs, noise]))
+    space = Euclidean(np.concatenate([blobs, noise]))
     one = Sequential(
         space,
         space.gaps(),
@@ -62,7 +62,7 @@ def test_sequential_tries_the_densest_free_row_when_the_farthest_fails(rng):
 
 
 def test_lambda_grid_rises_to_the_collapse(sequential):
-    space = sequential.geometry
+    space = sequential.space
     grid = lambda_grid(space, 1.0, 0.5)
     spread = np.linalg.norm(space.X - space.X.mean(axis=0), axis=1).mean()
     sqdist = space.total_variance
@@ -70,7 +70,7 @@ def test_lambda_grid_rises_to_the_collapse(sequential):
     assert (np.diff(grid) > 0).all()
     assert_allclose(grid[0], collapse_weight(spread, 0.5) * np.exp(-largest / 2))
     assert collapse_weight(spread, 0.5) * 0.75 < grid[-1] < collapse_weight(spread, 0.5)
-    assert_allclose(lambda_grid(InputSpace(2 * space.X), 2.0, 0.5), grid)
+    assert_allclose(lambda_grid(Euclidean(2 * space.X), 2.0, 0.5), grid)
 
 
 def made_up(values, *, larger_is_better=False):
@@ -118,7 +118,7 @@ def test_lambda_path_keeps_away_from_cliffs(sequential):
 
 def test_lambda_path_ends_when_no_cluster_is_left(sequential):
     grid = np.array([0.04, 0.05, 50.0, 60.0])
-    index = partition_index(sequential.geometry)
+    index = partition_index(sequential.space)
     path, result = follow_path(sequential, grid, sequential.begin(0.04), index, sequential.run)
     assert path.n_clusters.tolist() == [3, 3, 0]
     assert np.isnan(path.index[-1])

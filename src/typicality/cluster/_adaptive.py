@@ -23,13 +23,13 @@ from typicality.cluster._warnings import (
     warn_about_rows_nowhere,
     warn_about_vanished_clusters,
 )
-from typicality.geometry import Geometry, InputSpace
 from typicality.geometry.checks import check_varying_rows
 from typicality.membership.sparse import SparsePossibilistic
 from typicality.membership.spread import AdaptedSpread, smallest_spread, spread_from_separation
 from typicality.solve.picard import PicardResult
 from typicality.solve.starts import max_min, start_rows
 from typicality.solve.step import Alternation, ClusterState
+from typicality.spaces import Euclidean, Space
 
 Run = Callable[..., PicardResult[State]]
 
@@ -114,9 +114,9 @@ class AdaptiveClusterer(PrototypeClusterer):
             )
         return points
 
-    def _unit_of_length(self, space: Geometry[Any]) -> float:
+    def _unit_of_length(self, space: Space[Any]) -> float:
         """The unit of length: features are scaled to the box already, kernels cannot be."""
-        if self.box is None or isinstance(space, InputSpace):
+        if self.box is None or isinstance(space, Euclidean):
             return 1.0
         data = space.candidates(2)
         first, second = max_min(data, 2)
@@ -129,7 +129,7 @@ class AdaptiveClusterer(PrototypeClusterer):
         """The rule of the iterations with a sparsity term; a subclass can return another one."""
         return SparsePossibilistic(eta, lam, float(self.p))
 
-    def _first_prototypes(self, space: Geometry[Any]) -> Any:
+    def _first_prototypes(self, space: Space[Any]) -> Any:
         """The first `n_clusters` prototypes by `init="max-min"`; a subclass can choose others."""
         return space.near_rows(start_rows("max-min", space, self.n_clusters), share=0.0)
 
@@ -181,7 +181,7 @@ class AdaptiveClusterer(PrototypeClusterer):
         )
 
 
-def adaptive_run(space: Geometry[Any], unit: float, callbacks: FitCallbacks) -> Run:
+def adaptive_run(space: Space[Any], unit: float, callbacks: FitCallbacks) -> Run:
     """The loop in which spreads follow the clusters, from a state to its end."""
     update = AdaptedSpread(unit, smallest_spread(space.total_variance))
     return partial(callbacks.run, Alternation(space, update))

@@ -15,10 +15,10 @@ from typicality.cluster._warnings import (
     warn_about_vanished_clusters,
 )
 from typicality.exceptions import ClusteringWarning, warn
-from typicality.geometry.base import Tally
 from typicality.kernels import BANDWIDTH_KERNELS, Mixed, Stationary
 from typicality.levelsets.tree import AlphaTree, Cut
 from typicality.rows import DistinctRows, Rows, content_hash
+from typicality.spaces.base import Tally
 
 _MEDOID_ROWS = 2000  # of a cluster, whose distances are computed
 _SHALLOW_VALLEY = 0.02  # of the highest density of typicalities

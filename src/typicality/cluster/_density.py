@@ -99,5 +99,5 @@ def warn_about_density(
     on_sphere = space.columns.on_sphere and space.total_variance > 0
     if on_sphere and not by_rule and not too_narrow:
         rule: Any = state.rule
-        log_typicality = space.some_sqdist(state.prototypes) / rule.eta[0]
+        log_typicality = state.prototypes.training_sqdist / rule.eta[0]
         warn_about_equal_typicalities(log_typicality, estimator.eta_scale, space.neighbours)

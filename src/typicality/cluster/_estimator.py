@@ -31,11 +31,11 @@ from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._readers import Reader, SparseCoordinates
 from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, is_pairwise, takes_sparse
-from typicality.geometry.centroids import Centroids
 from typicality.geometry.checks import check_blocks, check_rows, check_sample_weight
 from typicality.kernels import Kernel
 from typicality.rows import as_rows, is_blockwise
 from typicality.solve.picard import PicardResult, Status
+from typicality.spaces.euclidean import Centroids
 
 if TYPE_CHECKING:
     from typicality.report import Report

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._typing import Places
-from typicality.geometry import Geometry, Prototypes
-from typicality.geometry.base import Outcome, Tally
 from typicality.membership.base import MembershipRule
 from typicality.solve.step import ClusterState
+from typicality.spaces import Prototypes, Space
+from typicality.spaces.base import Outcome, Tally
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Clustering(NamedTuple):
 
     Parameters
     ----------
-    space : Geometry
+    space : Space
         The space of the rows.
     state : ClusterState
         Prototypes and rule, in the order of the labels.
@@ -50,7 +50,7 @@ class Clustering(NamedTuple):
         What prototypes and rule make of the rows.
     """
 
-    space: Geometry[Any]
+    space: Space[Any]
     state: ClusterState[Any]
     labels: PrototypeLabels
     outcome: Outcome

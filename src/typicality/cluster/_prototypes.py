@@ -29,15 +29,15 @@ from typicality.cluster._spaces import (
     open_space,
 )
 from typicality.cluster._warnings import require_finite, warn_about_convergence, warn_about_features
-from typicality.geometry.base import Outcome
-from typicality.geometry.centroids import Centroids
 from typicality.geometry.checks import check_sample_weight
-from typicality.geometry.kernel_prototypes import ExpandedPrototypes
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.rows import Rows
 from typicality.solve.picard import PicardResult
 from typicality.solve.step import ClusterState
+from typicality.spaces.base import Outcome
+from typicality.spaces.euclidean import Centroids
+from typicality.spaces.gram import ExpandedPrototypes
 
 
 class Found(NamedTuple):

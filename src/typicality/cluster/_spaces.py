@@ -23,10 +23,7 @@ from typicality.cluster._readers import (
     check_kernel_matrix,
 )
 from typicality.cluster._warnings import warn_about_unused_sigma
-from typicality.geometry import Features, Geometry, InputSpace, KernelSpace
 from typicality.geometry.checks import check_magnitudes, check_reach
-from typicality.geometry.device_space import DeviceSpace
-from typicality.geometry.rows import typical_range
 from typicality.kernels import (
     BANDWIDTH_KERNELS,
     KERNEL_NAMES,
@@ -52,7 +49,9 @@ from typicality.operators import (
 from typicality.operators.columns import DeviceColumns
 from typicality.operators.tolerance import are_few
 from typicality.operators.torch_blocked import log_profile
-from typicality.rows import DistinctRows, Rows, SparseRows, TensorRows
+from typicality.rows import DistinctRows, Features, Rows, SparseRows, TensorRows
+from typicality.spaces import Euclidean, Gram, Space
+from typicality.spaces.far import typical_range
 
 SPECIAL_KERNELS = ("precomputed", "dissimilarities", "connectivity")
 _LOCAL_NEIGHBOURS, _LOCAL_SHARE = 22, 0.25  # of the rows: prototypes do not collapse
@@ -66,7 +65,7 @@ class OpenSpace:
 
     Parameters
     ----------
-    space : Geometry
+    space : Space
         The space of the training rows.
     reader : Reader
         How new rows are read.
@@ -76,7 +75,7 @@ class OpenSpace:
         What the features look like, where rows have coordinates.
     """
 
-    space: Geometry[Any]
+    space: Space[Any]
     reader: Reader
     kernel: Kernel | str
     features: Features | None = None
@@ -194,7 +193,7 @@ def open_space(
         return _open_mixed(kernel, sigma, rows, sample_weight, novelty=novelty, sums=sums)
     on_device = sums.device is not None and not isinstance(rows, Rows)
     given = TensorRows(rows, sample_weight, str(sums.device)) if on_device else rows
-    input_space = InputSpace(given, sample_weight)
+    input_space = Euclidean(given, sample_weight)
     features = input_space.features
     check_magnitudes(features, rows.dtype)
     sparse = isinstance(input_space.rows, SparseRows)
@@ -210,7 +209,7 @@ def open_space(
         low, high = typical_range(input_space.rows)
         reader = Box.of(low, high, coordinates.origin, box)
         moved = input_space.rows.moved(reader.read)
-        boxed = InputSpace(moved)
+        boxed = Euclidean(moved)
         return OpenSpace(boxed, reader, built, boxed.features)
     if explicit and isinstance(built, Linear):
         return OpenSpace(input_space, coordinates, built, features)
@@ -219,7 +218,7 @@ def open_space(
     if not in_torch and not is_sparse(kept):
         kept = np.asarray(kept)
     columns = (DeviceColumns if in_torch else KernelColumns)(built, kept)
-    space = (DeviceSpace if in_torch else KernelSpace)(
+    space = Gram(
         columns,
         columns.given,
         sample_weight,
@@ -277,7 +276,7 @@ def _open_mixed(
     factor = kernel.factors(rows.shape[1], width).astype(rows.dtype)
     opened = open_space(Gaussian(width), "auto", rows * factor, weight, explicit=False, sums=sums)
     reader: Any = opened.reader
-    features = InputSpace(numbers, weight).features if numbers.shape[1] else None
+    features = Euclidean(numbers, weight).features if numbers.shape[1] else None
     return replace(opened, reader=Stretched(reader, factor), features=features)
 
 
@@ -285,13 +284,11 @@ def _open_pairs(kernel: str, matrix: Floats, sample_weight: Floats | None) -> Op
     if kernel == "precomputed":
         check_kernel_matrix(matrix)
         columns, rows = PrecomputedKernel.of(matrix)
-        space = KernelSpace(columns, rows, sample_weight)
+        space = Gram(columns, rows, sample_weight)
         return OpenSpace(space, KernelValues.of(matrix), kernel)
     check_dissimilarities(matrix, square=True)
     sqdist, squares = PrecomputedSqdist.of(matrix**2)
-    return OpenSpace(
-        KernelSpace(sqdist, squares, sample_weight), Dissimilarities(matrix.dtype), kernel
-    )
+    return OpenSpace(Gram(sqdist, squares, sample_weight), Dissimilarities(matrix.dtype), kernel)
 
 
 def _open_paths(
@@ -301,7 +298,7 @@ def _open_paths(
     reader = Paths(coordinates, MinimaxPaths.of(rows[taking_part]), taking_part)
     paths = reader.read(rows)
     columns, sqdist = PrecomputedSqdist.of(paths, positive_semidefinite=True, order=1)
-    space = KernelSpace(columns, sqdist, sample_weight)
+    space = Gram(columns, sqdist, sample_weight)
     return OpenSpace(space, reader, "connectivity", features)
 
 

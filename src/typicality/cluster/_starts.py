@@ -16,13 +16,13 @@ from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._spaces import OpenSpace, has_points
 from typicality.cluster._warnings import require_finite
 from typicality.exceptions import warn
-from typicality.geometry import Geometry
 from typicality.membership.base import MembershipRule
 from typicality.rows import count_distinct_rows
 from typicality.solve.picard import PicardResult
 from typicality.solve.schedules import anneal
 from typicality.solve.starts import NAMED_STARTS, best_of, start_rows
 from typicality.solve.step import Alternation
+from typicality.spaces import Space
 
 # The parameters of the estimators that are told the number of clusters.
 START_CONSTRAINTS: dict[str, list[Any]] = {
@@ -84,7 +84,7 @@ class Starts:
         return n_distinct
 
     def draw(
-        self, opened: OpenSpace, rule: MembershipRule, *, within: Geometry[Any] | None = None
+        self, opened: OpenSpace, rule: MembershipRule, *, within: Space[Any] | None = None
     ) -> list[Any]:
         """The prototypes to start from; `rule` turns memberships given as `init` into weights.
 
@@ -151,7 +151,7 @@ def check_distinct_points(points: Floats, source: str) -> None:
 
 
 def best_run(
-    space: Geometry[Any],
+    space: Space[Any],
     starts: list[Any],
     rules: Sequence[MembershipRule],
     callbacks: FitCallbacks,

@@ -22,13 +22,13 @@ from typicality.exceptions import (
     IndefiniteKernelWarning,
     warn,
 )
-from typicality.geometry import Geometry, KernelSpace
-from typicality.geometry.base import Tally
 from typicality.geometry.checks import differ
 from typicality.kernels import Linear, LocalGaussian, Stationary
 from typicality.metrics.discoveries import penalty
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import ClusterState
+from typicality.spaces import Gram, Space
+from typicality.spaces.base import Tally
 
 _LARGEST_SCALE_RATIO = 1000.0
 _LARGE_SCALE_RATIO, _LEAST_SHARE = 100.0, 0.001  # suspicious where others add less to the variance
@@ -174,7 +174,7 @@ def warn_about_kernel(
     space: Any, prototypes: Any, kernel: Any, *, narrow: bool = True, instead: str = _LINEAR
 ) -> bool:
     """A kernel that is no scalar product, too wide, or too narrow; whether it is too narrow."""
-    if not isinstance(space, KernelSpace):
+    if not isinstance(space, Gram):
         return False
     if space.lost_share > _LOST_SHARE:
         warn(
@@ -410,7 +410,7 @@ def warn_about_vanished_clusters(remedy: str) -> None:
     warn(f"There is no cluster, and all labels are -1: {remedy}", EmptyClustersWarning)
 
 
-def memberships_collapsed(space: Geometry[Any], state: ClusterState[Any]) -> bool:
+def memberships_collapsed(space: Space[Any], state: ClusterState[Any]) -> bool:
     """Whether even the clearest membership is about 1 / c."""
     n_clusters = state.prototypes.n_clusters
     largest = space.largest_membership(state.rule, state.prototypes)
@@ -440,7 +440,7 @@ def warn_about_partition(
         warn_about_prototype_labels(found.labels, advice=if_coincident)
 
 
-def largest_fuzzifier(space: Geometry[Any]) -> float:
+def largest_fuzzifier(space: Space[Any]) -> float:
     r"""The m above which fuzzy c-means prototypes near the mean of the data fall onto it.
 
     .. math:: m^* = \frac{1}{1 - 2 \lambda_{\max}(F)}, \qquad
@@ -455,13 +455,13 @@ def largest_fuzzifier(space: Geometry[Any]) -> float:
     return 1 / (1 - 2 * strongest) if strongest < 0.5 else float(np.inf)
 
 
-def fuzzy_collapse_advice(m: float, space: Geometry[Any]) -> str:
+def fuzzy_collapse_advice(m: float, space: Space[Any]) -> str:
     """A better m, where that is what is wrong; in the space of a kernel, perhaps a wider one."""
     largest = largest_fuzzifier(space)
     if largest >= m:
         return "Use fewer clusters, a smaller m, or other features."
     better = 1 + (largest - 1) / 2
-    if not isinstance(space, KernelSpace):
+    if not isinstance(space, Gram):
         return (
             f"m={m:g} is too fuzzy for so many dimensions: if m is above {largest:.2f}, prototypes "
             f"near the mean of the data collapse onto it. Try m={better:.3g}."
@@ -472,7 +472,7 @@ def fuzzy_collapse_advice(m: float, space: Geometry[Any]) -> str:
     return f"m={m:g} is too fuzzy for this kernel: {found}. Try m={better:.3g}, or a wider sigma."
 
 
-def entropic_collapse_advice(lam: float, space: Geometry[Any]) -> str:
+def entropic_collapse_advice(lam: float, space: Space[Any]) -> str:
     """A better lam; the bound is 1 / (2 mu), mu the largest eigenvalue of the covariance."""
     moment = space.largest_moment(normalised=False)
     if 2 * moment * lam >= 1:

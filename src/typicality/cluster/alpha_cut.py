@@ -39,7 +39,6 @@ from typicality.cluster._warnings import (
     warn_about_units,
     warn_about_unused_sigma,
 )
-from typicality.geometry.rows import GivenDistances, NearestRows
 from typicality.kernels import Kernel, LocalGaussian, Mixed
 from typicality.levelsets.landscape import Landscape
 from typicality.levelsets.local import LocalLandscape
@@ -54,6 +53,7 @@ from typicality.levelsets.spanning import spanning_tree
 from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
 from typicality.rows import DistinctRows, Rows, content_hash
 from typicality.solve.picard import Status
+from typicality.spaces.nearest import GivenDistances, NearestRows
 
 _TREES_SHARE = 0.8  # of the time of a fit; the rest is the labels of all rows
 

@@ -17,12 +17,12 @@ from typicality.cluster._warnings import (
     warn_about_convergence,
     warn_about_partition,
 )
-from typicality.geometry import Geometry
 from typicality.kernels import Kernel
 from typicality.membership.entropic import Entropic
 from typicality.membership.hard import Hard
 from typicality.solve.schedules import rising_path
 from typicality.solve.starts import NAMED_STARTS
+from typicality.spaces import Space
 
 _SMALLEST_WITHIN = 1e-6  # of the total variance: keeps the automatic lam finite
 
@@ -221,7 +221,7 @@ class EntropyCMeans(PrototypeClusterer):
         return Found(opened, result, {})
 
     def _automatic_lam(
-        self, space: Geometry[Any], starts: list[Any], callbacks: FitCallbacks
+        self, space: Space[Any], starts: list[Any], callbacks: FitCallbacks
     ) -> float:
         """The variance within hard clusters of the typical rows, one number for all of them."""
         space = space.typical  # a far row would make it that of two clusters in one

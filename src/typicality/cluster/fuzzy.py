@@ -18,9 +18,9 @@ from typicality.cluster._warnings import (
     largest_fuzzifier,
     warn_about_partition,
 )
-from typicality.geometry import Geometry, KernelSpace
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
+from typicality.spaces import Gram, Space
 
 _FUZZIEST = 2.0  # the largest automatic m
 
@@ -224,7 +224,7 @@ class FuzzyCMeans(PrototypeClusterer):
         )
 
 
-def fuzzifier(m: float | str, space: Geometry[Any]) -> float:
+def fuzzifier(m: float | str, space: Space[Any]) -> float:
     """The fuzzifier that `m` of an estimator means: "auto" depends on the rows and their space.
 
     Implements :cite:`schwaemmle2010`, the equation for m. Differs from the paper: it is at most 2,
@@ -235,7 +235,7 @@ def fuzzifier(m: float | str, space: Geometry[Any]) -> float:
     n, d = space.n_distinct_rows, space.dimension
     power = -0.0406 * math.log(n) - 0.1134
     automatic: float = 1 + (1418 / n + 22.05) * d**-2 + (12.33 / n + 0.243) * d**power
-    if isinstance(space, KernelSpace):
+    if isinstance(space, Gram):
         largest = largest_fuzzifier(space)
         if largest > 1:  # it is 1 where all rows are one point
             automatic = min(automatic, 1 + (largest - 1) / 2)

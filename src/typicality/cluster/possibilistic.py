@@ -25,7 +25,6 @@ from typicality.cluster._warnings import (
     warn_about_vanished_spread,
 )
 from typicality.cluster.fuzzy import fuzzifier
-from typicality.geometry import Geometry
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
@@ -37,6 +36,7 @@ from typicality.membership.spread import (
     spread_from_partition,
 )
 from typicality.solve.step import Alternation, ClusterState
+from typicality.spaces import Space
 
 
 class PossibilisticCMeans(PrototypeClusterer):
@@ -281,7 +281,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         return Found(opened, result, {"m_": m})
 
     def _partition(
-        self, space: Geometry[Any], starts: list[Any], m: float, callbacks: FitCallbacks
+        self, space: Space[Any], starts: list[Any], m: float, callbacks: FitCallbacks
     ) -> Any:
         """The prototypes of the preliminary fuzzy c-means."""
         stage = "Preliminary fuzzy c-means: "

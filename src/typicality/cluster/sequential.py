@@ -18,7 +18,6 @@ from typicality.cluster._adaptive import (
 )
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._prototypes import Found
-from typicality.geometry import Geometry, InputSpace
 from typicality.kernels import Kernel
 from typicality.solve.indices import partition_index
 from typicality.solve.picard import PicardResult
@@ -31,6 +30,7 @@ from typicality.solve.schedules import (
 )
 from typicality.solve.starts import farthest_rows
 from typicality.solve.step import ClusterState
+from typicality.spaces import Euclidean, Space
 
 _PATH_ROWS, _KERNEL_PATH_ROWS = 1500, 500  # of more, lambda is chosen on a sample
 _PATH_TOL, _PATH_ITER = 1e-3, 100  # along the path; at the value that is chosen, as asked for
@@ -245,14 +245,14 @@ class SequentialPCM(AdaptiveClusterer):
         return Found(opened, result, attributes)
 
     def _along_path(
-        self, space: Geometry[Any], given: Any, unit: float, callbacks: FitCallbacks
+        self, space: Space[Any], given: Any, unit: float, callbacks: FitCallbacks
     ) -> tuple[LambdaPath, PicardResult[State]]:
         """Choose lambda on a sample, and start all rows from the clusters found there."""
-        at_most = _PATH_ROWS if isinstance(space, InputSpace) else _KERNEL_PATH_ROWS
+        at_most = _PATH_ROWS if isinstance(space, Euclidean) else _KERNEL_PATH_ROWS
         sample = space.subsample(at_most)
         few = space
         if sample is not None:
-            few, given = sample.geometry, None if given is None else sample.to_sample(given)
+            few, given = sample.space, None if given is None else sample.to_sample(given)
 
         def settle(state: State) -> PicardResult[State]:
             prototypes = state.prototypes if sample is None else sample.to_full(state.prototypes)
@@ -270,7 +270,7 @@ class SequentialPCM(AdaptiveClusterer):
         return follow_path(rounds, grid, start, partition_index(few), settle)
 
     def _rounds(
-        self, space: Geometry[Any], given: Any, unit: float, callbacks: FitCallbacks
+        self, space: Space[Any], given: Any, unit: float, callbacks: FitCallbacks
     ) -> Sequential[Any]:
         """The rounds in a space, at any lambda, from given prototypes or two rows far apart."""
         gaps = space.gaps()

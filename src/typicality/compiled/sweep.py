@@ -6,14 +6,12 @@ axis. A tile stays in cache from the distances to the sums, so no (n, c) matrix 
 """
 
 from numba.extending import overload
-from numpy import empty, float64, inf, sqrt
+from numpy import empty, float64, inf
 
 from typicality.compiled.arithmetic import clear
 from typicality.compiled.jit import (
     INLINED,
-    REORDERED,
     Loop,
-    cached,
     functions_of,
     inlined,
     of_form,
@@ -200,14 +198,13 @@ def _store_labels(form, sqdist, degrees, start, stop, labels):
 
 @inlined
 def _add_members(columns, weight, labels, sums):
-    """Add the rows of a tile to the `sums` of the cluster of their label: first moments, mass."""
+    """Add the rows of a tile to the `sums` of the cluster of their label: first moments."""
     n_features = columns.shape[0]
     for r in range(labels.size):
         k = labels[r]
         if k >= 0:
             for j in range(n_features):
                 sums[k, j] += weight[r] * columns[j, r]
-            sums[k, n_features] += weight[r]
 
 
 @inlined
@@ -222,17 +219,15 @@ def _weigh(weights, weight):
 
 
 @Loop
-def fold_chunks(
-    form, X, sample_weight, origin, centers, tile_rows, chunk_rows, first, last,
-    sums, objectives, labels, member_sums, memberships_out,
-):  # fmt: skip
-    """Add chunks `first` to `last` of the rows to their own `sums` and `objectives`.
+def fold_rows(
+    form, X, sample_weight, origin, centers, tile_rows, sums, labels, member_sums, memberships_out
+):
+    """Add the rows of a block to `sums`; returns their objective.
 
-    `sums` has shape (n_chunks, n_clusters, n_features + 2): first moments about the origin, mass,
-    and weighted squared distances. An empty `sample_weight` stands for ones. Where `labels` is not
-    empty it is filled, and `member_sums`, of shape (n_chunks, n_clusters, n_features + 1), gets the
-    first moments and the mass of the rows of each label. `memberships_out` is filled where it is
-    not empty.
+    `sums` has shape (n_clusters, n_features + 2): first moments about the origin, mass, and
+    weighted squared distances. An empty `sample_weight` stands for ones. Where `labels` is not
+    empty it is filled, and `member_sums`, of shape (n_clusters, n_features), gets the first moments
+    of the rows of each label unless it is empty. `memberships_out` is filled where it is not empty.
     """
     n_samples, n_features = X.shape
     n_clusters = centers.shape[0]
@@ -243,27 +238,26 @@ def fold_chunks(
     low = empty(tile_rows, X.dtype)
     total = empty(tile_rows, X.dtype)
     value = empty(tile_rows, float64)
-    for chunk in range(first, last):
-        end = min(n_samples, (chunk + 1) * chunk_rows)
-        objective = 0.0
-        for start in range(chunk * chunk_rows, end, tile_rows):
-            stop = min(start + tile_rows, end)
-            _load(X, start, stop, origin, columns)
-            _load_weights(sample_weight, start, stop, weight)
-            _squared_distances(columns, centers, sqdist)
-            memberships(form, sqdist, low, total, weights)
-            if memberships_out.size:
-                _store(weights, start, stop, memberships_out)
-            if labels.size:
-                _store_labels(form, sqdist, weights, start, stop, labels)
-                _add_members(columns, weight, labels[start:stop], member_sums[chunk])
-            pull(form, sqdist, low, total, weights, value)
-            if sample_weight.size or stop - start < tile_rows:
-                _weigh(weights, weight)
-            for r in range(tile_rows):
-                objective += weight[r] * value[r]
-            _add_moments(columns, weights, sqdist, sums[chunk])
-        objectives[chunk] += objective
+    objective = 0.0
+    for start in range(0, n_samples, tile_rows):
+        stop = min(start + tile_rows, n_samples)
+        _load(X, start, stop, origin, columns)
+        _load_weights(sample_weight, start, stop, weight)
+        _squared_distances(columns, centers, sqdist)
+        memberships(form, sqdist, low, total, weights)
+        if memberships_out.size:
+            _store(weights, start, stop, memberships_out)
+        if labels.size:
+            _store_labels(form, sqdist, weights, start, stop, labels)
+            if member_sums.size:
+                _add_members(columns, weight, labels[start:stop], member_sums)
+        pull(form, sqdist, low, total, weights, value)
+        if sample_weight.size or stop - start < tile_rows:
+            _weigh(weights, weight)
+        for r in range(tile_rows):
+            objective += weight[r] * value[r]
+        _add_moments(columns, weights, sqdist, sums)
+    return objective
 
 
 @Loop
@@ -294,24 +288,3 @@ def write_rows(
             _store(degrees, start, stop, memberships_out)
         if labels.size:
             _store_labels(form, sqdist, degrees, start, stop, labels)
-
-
-@cached(**REORDERED)
-def add_distances(X, sample_weight, origin, centers, labels, chunk_rows, first, last, sums):
-    """Add the distances of rows to the center of their label, for chunks `first` to `last`.
-
-    `sums` has shape (n_chunks, n_clusters, 2): distances, and squared distances.
-    """
-    n_samples, n_features = X.shape
-    weighted = sample_weight.size > 0
-    for chunk in range(first, last):
-        for i in range(chunk * chunk_rows, min(n_samples, (chunk + 1) * chunk_rows)):
-            k = labels[i]
-            if k >= 0:
-                sqdist = 0.0
-                for j in range(n_features):
-                    difference = float64(X[i, j] - origin[j]) - centers[k, j]
-                    sqdist += difference * difference
-                weight = sample_weight[i] if weighted else 1.0
-                sums[chunk, k, 0] += sqrt(sqdist) * weight
-                sums[chunk, k, 1] += sqdist * weight

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Floats
-from typicality.geometry.rows import NearestRows
+from typicality.spaces.nearest import NearestRows
 
 _N_COMPARED = 30  # rows: a share of fewer says little
 _N_LOOKED_AT = 100  # rows that are as near as these count, too, up to so many

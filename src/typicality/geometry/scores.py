@@ -11,18 +11,18 @@ from typicality._quantiles import weighted_quantile
 from typicality._tensors import resident
 from typicality._threads import over_blocks
 from typicality._typing import Doubles, Floats, Places
-from typicality.geometry.kernel_prototypes import (
-    BLOCK_ROWS,
-    ExpandedPrototypes,
-    KernelPrototypes,
-    sqdist_from_products,
-)
 from typicality.operators import Blocked, Columns, has_compiled_sums
 from typicality.operators.base import row_sums
 from typicality.operators.tails import ExactTails
 from typicality.operators.torch_tails import WHOLE_WEIGHT, TorchTails
+from typicality.spaces.gram import (
+    ExpandedPrototypes,
+    KernelPrototypes,
+    sqdist_of_products,
+)
 
 _SAME_PLACE = {8: 1e-9, 4: 1e-5}  # of the spread of the data, by the bytes of a number
+BLOCK_ROWS = 2**17  # of work over threads: longer than what Python does between the arrays
 _ROUNDING = 1e-12  # of sums in double precision
 _TAILS = 2e-10  # of sums in logarithms, which leave out what is less
 _NEARLY_ONE = 0.999
@@ -168,7 +168,8 @@ class LeaveOneOut:
         half_sqdist = self._columns.half_sqdist(rows)
         _, unit = self._unit(half_sqdist <= self.known.nearest)
         products = row_sums(half_sqdist, self._weights)
-        return sqdist_from_products(products, self.mean.energy)[:, 0] / (1.0 - unit) ** 2
+        sqdist: Doubles = sqdist_of_products(products, self.mean.energy)[:, 0]
+        return sqdist / (1.0 - unit) ** 2
 
     def _log_similarity(self, rows: Floats) -> Floats:
         """Log s without one copy of a row, and the weight of that copy; shape (len(rows), 2)."""

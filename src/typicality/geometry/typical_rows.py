@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from typicality._quantiles import robust_spread
 from typicality._typing import Doubles, Floats
 from typicality._words import YEARS
-from typicality.geometry.rows import NearestRows
+from typicality.spaces.nearest import NearestRows
 
 N_COMPARED = 20  # neighbours that a row is compared with
 _MOST_ROWS = 20_000  # with more of them, none is nearer to an outlier

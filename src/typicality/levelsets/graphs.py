@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from typicality._typing import Floats, Places
-from typicality.geometry.rows import NearestRows, neighbours_of
+from typicality.spaces.nearest import NearestRows, neighbours_of
 
 Pairs = Places
 

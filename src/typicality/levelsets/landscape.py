@@ -9,8 +9,6 @@ import numpy as np
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Labels, Places
-from typicality.geometry.kernel_prototypes import KernelPrototypes
-from typicality.geometry.rows import NearestRows, Neighbours, neighbours_of
 from typicality.levelsets.graphs import Pairs
 from typicality.levelsets.tree import Cut
 from typicality.operators import (
@@ -21,6 +19,8 @@ from typicality.operators import (
     Tolerance,
     has_compiled_sums,
 )
+from typicality.spaces.gram import KernelPrototypes
+from typicality.spaces.nearest import NearestRows, Neighbours, neighbours_of
 
 _PAPER_POINTS = 20
 _POINTS_AT_A_TIME = 2**17

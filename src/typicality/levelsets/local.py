@@ -12,12 +12,12 @@ from typicality._cached import cached_property
 from typicality._progress import advance, counter
 from typicality._threads import in_threads, over_ranges
 from typicality._typing import Doubles, Floats, Labels, Places
-from typicality.geometry.rows import GivenDistances, NearestRows, Neighbours, neighbours_of
 from typicality.kernels.local import WIDTH_SHARE
 from typicality.levelsets.graphs import Pairs, linked_pairs
 from typicality.levelsets.landscape import REACH, Joined, distances_to_others, typicality_at
 from typicality.levelsets.sides import Sides
 from typicality.levelsets.tree import Cut
+from typicality.spaces.nearest import GivenDistances, NearestRows, Neighbours, neighbours_of
 
 SearchAmong = Callable[[Places], Any]
 

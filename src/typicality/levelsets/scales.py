@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats, Labels, Places
-from typicality.geometry.rows import neighbours_of
 from typicality.levelsets.graphs import links
 from typicality.levelsets.landscape import REACH, Landscape, distances_to_others
 from typicality.levelsets.local import (
@@ -28,6 +27,7 @@ from typicality.levelsets.local import (
     grow_trees,
 )
 from typicality.levelsets.tree import AlphaTree, Cut, number_clusters
+from typicality.spaces.nearest import neighbours_of
 
 _NEIGHBOURS = (6, 11, 22, 45, 90, 180, 360, 720)  # of a scale
 _WORK = 900_000  # rows times neighbours of a scale; larger tables are sampled

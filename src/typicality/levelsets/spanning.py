@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from typicality._threads import over_ranges
 from typicality._typing import Doubles, Places
-from typicality.geometry.rows import NearestRows
 from typicality.levelsets.graphs import Pairs, all_pairs, distinct_pairs, neighbour_pairs
 from typicality.levelsets.landscape import (
     Landscape,
@@ -19,6 +18,7 @@ from typicality.levelsets.landscape import (
     segment_lengths,
 )
 from typicality.levelsets.tree import SpanningTree, branches_of
+from typicality.spaces.nearest import NearestRows
 
 _CAREFUL_ROUNDS = 2  # in which most rows find their way up
 _PAIRS_OF_A_TASK = 2**14

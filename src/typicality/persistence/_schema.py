@@ -79,9 +79,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "": (
         "typicality.minimax.MinimaxPaths",
         "typicality.operators.fourier_grid.FourierGrid",
-        "typicality.geometry.centroids.Centroids",
-        "typicality.geometry.kernel_prototypes.ExpandedPrototypes",
-        *_in("typicality.geometry.rows", "NearestRows", "GivenDistances"),
+        "typicality.spaces.euclidean.Centroids",
+        "typicality.spaces.gram.ExpandedPrototypes",
+        *_in("typicality.spaces.nearest", "NearestRows", "GivenDistances"),
         *_in("typicality.geometry.scores", "KnownRows", "LeaveOneOut", "FastLeaveOneOut"),
         "typicality.geometry.scores.CompressedScores",
         "typicality.geometry.calibration.Calibration",

@@ -4,12 +4,13 @@ Every engine cuts the rows into blocks and offers `fold` and `map`
 (:class:`~typicality.rows.base.Rows`). The layers above do not know which engine they use.
 """
 
+from typicality._threads import TreeSum
 from typicality.rows.array import ArrayRows, SparseRows, rows_in_memory
 from typicality.rows.base import (
+    BLOCK_ROWS,
     Additive,
     Block,
     Rows,
-    TreeSum,
     as_rows,
     count_distinct_rows,
     is_blockwise,
@@ -29,6 +30,7 @@ from typicality.rows.histogram import (
 from typicality.rows.tensor import TensorRows
 
 __all__ = [
+    "BLOCK_ROWS",
     "LARGEST_SAMPLE",
     "Additive",
     "ArrayRows",

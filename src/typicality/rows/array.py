@@ -8,14 +8,13 @@ import numpy as np
 
 from typicality._cached import cached_property
 from typicality._sparse import SparseArray, is_sparse
+from typicality._threads import tree_sum
 from typicality._typing import Floats, Places
-from typicality.rows.base import Block, Rows, Sum, TreeSum
-
-_BLOCK_ROWS = 2**16  # of a sparse matrix
+from typicality.rows.base import BLOCK_ROWS, Block, Rows, Sum
 
 
 class ArrayRows(Rows):
-    """Rows in memory, by default as a single block, whose sums are computed on all cores.
+    """Rows in memory, in blocks of 8,192 rows, whose sums are computed on all cores.
 
     Parameters
     ----------
@@ -36,23 +35,33 @@ class ArrayRows(Rows):
         self.weighted = weight is not None
 
     def fold(self, function: Callable[[Block], Sum]) -> Sum:
-        sums = TreeSum[Sum]()
-        for X, start in self._blocks:
-            weight = None if self.weight is None else self.weight[start : start + len(X)]
-            sums.add(function(Block(X, weight, start)))
-        return sums.total()
+        blocks = self._blocks
+        return tree_sum(lambda number: function(blocks[number]), len(blocks))
 
     @cached_property
-    def _blocks(self) -> list[tuple[Floats, int]]:
+    def _blocks(self) -> list[Block]:
         """The blocks, which share the memory of the rows; sparse ones keep their squared norms."""
-        ends = pairwise((0, *self.cuts, self.n_rows))
-        return [(self.X[start:stop], start) for start, stop in ends if start < stop]
+        ends = self.cuts or range(BLOCK_ROWS, self.n_rows, BLOCK_ROWS)
+        return [
+            Block(
+                self.X[start:stop], None if self.weight is None else self.weight[start:stop], start
+            )
+            for start, stop in pairwise((0, *ends, self.n_rows))
+            if start < stop
+        ]
+
+    @property
+    def _whole(self) -> Block:
+        return Block(self.X, self.weight, 0)
 
     def map(self, function: Callable[[Block], Any]) -> Any:
-        return np.asarray(function(Block(self.X, self.weight, 0)))
+        return np.asarray(function(self._whole))
+
+    def reduce(self, function: Callable[[Block], Any], join: Callable[[Any, Any], Any]) -> Any:
+        return super().reduce(function, join) if self.cuts else function(self._whole)
 
     def reweighted(self, weigh: Callable[[Block], Floats]) -> Rows:
-        return type(self)(self.X, weigh(Block(self.X, self.weight, 0)), self.cuts)
+        return type(self)(self.X, weigh(self._whole), self.cuts)
 
     def moved(self, move: Callable[[Floats], Floats]) -> Rows:
         return ArrayRows(move(self.X), self.weight, self.cuts)
@@ -62,7 +71,7 @@ class ArrayRows(Rows):
 
 
 class SparseRows(ArrayRows):
-    """Rows in memory whose zeros are not stored, in blocks of at most 65,536 rows.
+    """Rows in memory whose zeros are not stored.
 
     Sums over a block take memory for its rows times clusters and for clusters times features, and
     nothing for rows times features.
@@ -78,13 +87,6 @@ class SparseRows(ArrayRows):
     """
 
     X: SparseArray
-
-    def __init__(
-        self, X: SparseArray, weight: Floats | None = None, cuts: Sequence[int] | None = None
-    ) -> None:
-        if cuts is None:
-            cuts = range(_BLOCK_ROWS, len(X), _BLOCK_ROWS)
-        super().__init__(X, weight, cuts)
 
     def moved(self, move: Callable[[Floats], Floats]) -> Rows:
         raise TypeError("a sparse matrix cannot be shifted: it would have no zeros")

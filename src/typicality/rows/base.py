@@ -4,11 +4,12 @@ An engine (an array, a file larger than memory, a Dask collection) cuts the rows
 implements `fold` and `map`. Everything else, such as features, samples and single rows, is a fold.
 """
 
+import operator
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -20,13 +21,13 @@ from typicality.rows.features import Features, FeatureSums
 
 Sum = TypeVar("Sum")  # whatever has `a + b`
 
-_ROWS_AT_A_TIME = 4096
+BLOCK_ROWS = 8192  # of arrays, sparse matrices and files
 _ENOUGH = 1.25  # times the rows of a sample: so many small hashes hold it, if rows are distinct
 
 
 def row_blocks(n_rows: int) -> Iterator[slice]:
     """Slices that cover the rows, a few thousand at a time, for work that would copy them."""
-    return (slice(start, start + _ROWS_AT_A_TIME) for start in range(0, n_rows, _ROWS_AT_A_TIME))
+    return (slice(start, start + BLOCK_ROWS) for start in range(0, n_rows, BLOCK_ROWS))
 
 
 class Block(NamedTuple):
@@ -64,29 +65,6 @@ class _Joined:
 
     def __add__(self, other: "_Joined") -> "_Joined":
         return _Joined(self.join(self.value, other.value), self.join)
-
-
-class TreeSum(Generic[Sum]):
-    """Add up parts as they come, in a tree that depends on their number alone.
-
-    Neighbours are added, then neighbouring sums, and so on. At most log2(n) sums are kept.
-    """
-
-    def __init__(self) -> None:
-        self._sums: list[tuple[int, Sum]] = []  # how many parts each has: falling powers of two
-
-    def add(self, part: Sum) -> None:
-        size = 1
-        while self._sums and self._sums[-1][0] == size:
-            _, before = self._sums.pop()
-            part, size = before + part, 2 * size  # type: ignore[operator]
-        self._sums.append((size, part))
-
-    def total(self) -> Sum:
-        (_, total), *before = reversed(self._sums)
-        for _, sum_ in before:
-            total = sum_ + total  # type: ignore[operator]
-        return total
 
 
 class Rows(ABC):
@@ -134,15 +112,16 @@ class Rows(ABC):
         dimensions are the same for all blocks.
         """
 
-    def sweep(self, function: Callable[[Block], Sum]) -> Sum:
-        """`fold` for the function that every iteration calls, where the rows can be used quickest.
-
-        The blocks may be tensors on a device.
-        """
-        return self.fold(function)
+    @property
+    def resident(self) -> "Rows":
+        """These rows where sums over them are quickest: a tensor has blocks on its device."""
+        return self
 
     def reduce(self, function: Callable[[Block], Any], join: Callable[[Any, Any], Any]) -> Any:
-        """The results of a function of a block, joined two at a time where `fold` adds them."""
+        """The results of a function of a block, joined two at a time where `fold` adds them.
+
+        For exact results, such as the smallest number: the blocks are as large as they can be.
+        """
         return self.fold(lambda block: _Joined(function(block), join)).value
 
     def reweighted(self, weigh: Callable[[Block], Floats]) -> "Rows":
@@ -225,11 +204,13 @@ class Rows(ABC):
         return known.smallest(at_most)
 
     def _distinct(self, at_most: int, share: float = 1.0) -> DistinctRows:
-        return self.fold(
-            lambda block: DistinctRows.of(
+        def of_block(block: Block) -> DistinctRows:
+            return DistinctRows.of(
                 block.X, block.weight, at_most=at_most, first_row=block.start, share=share
             )
-        )
+
+        found: DistinctRows = self.reduce(of_block, operator.add)
+        return found
 
 
 class View(Rows):

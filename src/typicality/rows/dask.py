@@ -15,10 +15,11 @@ import cloudpickle
 import dask.array
 import numpy as np
 
+from typicality._threads import TreeSum
 from typicality._typing import Floats
 from typicality._words import shown_path
 from typicality.exceptions import TableError
-from typicality.rows.base import Block, Rows, Sum, TreeSum
+from typicality.rows.base import Block, Rows, Sum
 from typicality.rows.file import Piece
 
 _dask: Any = dask  # it has few types

@@ -1,13 +1,11 @@
 """What the features of the data look like."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from typicality._sparse import SparseArray, is_sparse
-from typicality._threads import over_blocks
 from typicality._typing import Doubles, Floats
 
 if TYPE_CHECKING:
@@ -15,8 +13,7 @@ if TYPE_CHECKING:
 
     from typicality.rows.base import Block
 
-_ROWS_AT_A_TIME = 4096
-_BLOCK_ROWS = 16 * _ROWS_AT_A_TIME
+_ROWS_AT_A_TIME = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,16 +55,13 @@ class FeatureSums:
             if len(rows):
                 ends = (end(axis=0).toarray().ravel() for end in (rows.min, rows.max))
                 return cls(float(w.sum()), rows.T @ w, *(end.astype(np.float64) for end in ends))
-        nothing = np.full((1, block.X.shape[1]), np.inf)
-        sums = [(0.0, np.zeros(block.X.shape[1]), nothing[0], -nothing[0])]
-        # einsum, because a product by BLAS would depend on its threads
-        sums += _over_rows(
-            lambda x, w: (w.sum(), np.einsum("h,hj->j", w, x), x.min(axis=0), x.max(axis=0)),
-            block.X,
-            block.weight,
-        )
-        total, first, low, high = (np.array(column) for column in zip(*sums, strict=True))
-        return cls(float(total.sum()), first.sum(axis=0), low.min(axis=0), high.max(axis=0))
+        nothing = np.full(block.X.shape[1], np.inf)
+        sums = cls(0.0, np.zeros(block.X.shape[1]), nothing, -nothing)
+        for x, w in _doubles(block.X, block.weight):
+            # einsum, because a product by BLAS would depend on its threads
+            first = np.einsum("h,hj->j", w, x)
+            sums += cls(float(w.sum()), first, x.min(axis=0), x.max(axis=0))
+        return sums
 
     def __add__(self, other: "FeatureSums") -> "FeatureSums":
         return FeatureSums(
@@ -91,23 +85,11 @@ class FeatureSums:
             squares = np.bincount(rows.indices, stored * apart**2, minlength=d)
             zeros = w.sum() - np.bincount(rows.indices, stored, minlength=d)
             return np.asarray(squares + mean**2 * zeros.clip(min=0.0))
-        parts = _over_rows(lambda x, w: np.einsum("h,hj->j", w, (x - mean) ** 2), X, weight)
+        parts = [np.einsum("h,hj->j", w, (x - mean) ** 2) for x, w in _doubles(X, weight)]
         return np.asarray(np.sum([np.zeros_like(mean), *parts], axis=0))
 
     def features(self, squares: Doubles) -> Features:
         return Features(self.mean, squares / self.total, self.low, self.high)
-
-
-def _over_rows(
-    task: Callable[[Doubles, Doubles], Any], X: Floats, weight: Floats | None
-) -> list[Any]:
-    """The results of a task for a few thousand rows at a time, in their order, in threads."""
-
-    def of_block(rows: slice) -> list[Any]:
-        own = None if weight is None else weight[rows]
-        return [task(x, w) for x, w in _doubles(X[rows], own)]
-
-    return [part for parts in over_blocks(of_block, len(X), _BLOCK_ROWS) for part in parts]
 
 
 def _doubles(X: Floats, weight: Floats | None) -> "Iterator[tuple[Doubles, Doubles]]":

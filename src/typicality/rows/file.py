@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._files import atomic_file
+from typicality._threads import TreeSum
 from typicality._typing import Floats
 from typicality._words import shown_path
 from typicality.exceptions import TableError
 from typicality.rows.array import ArrayRows
-from typicality.rows.base import Block, Rows, Sum, TreeSum
+from typicality.rows.base import Block, Rows, Sum
 from typicality.tables import TableFile, open_table, rows_of
 
 _BLOCK_ENTRIES = 2**21  # numbers in a block: 16 MB as float64

@@ -7,10 +7,13 @@ import numpy as np
 
 from typicality._cached import cached_property
 from typicality._tensors import tensor_of
+from typicality._threads import TreeSum
 from typicality._typing import Floats
 from typicality.rows.array import ArrayRows
-from typicality.rows.base import Block, Rows
+from typicality.rows.base import Block, Rows, Sum
 from typicality.rows.features import Features
+
+_BLOCK_ROWS = 2**20  # of a tensor on a device
 
 
 class TensorRows(ArrayRows):
@@ -38,23 +41,30 @@ class TensorRows(ArrayRows):
         return np.asarray(self.given)
 
     @cached_property
-    def resident(self) -> Block:
-        """All rows as one block of tensors on the device."""
-        weight = None if self.weight is None else tensor_of(self.weight, self.device)
-        return Block(tensor_of(self.given, self.device), weight, 0)
+    def resident(self) -> Rows:
+        weight: Any = None if self.weight is None else tensor_of(self.weight, self.device)
+        cuts = range(_BLOCK_ROWS, self.n_rows, _BLOCK_ROWS)
+        return _Resident(tensor_of(self.given, self.device), weight, cuts)
 
     @cached_property
     def features(self) -> Features:
         from typicality.rows.torch_distinct import features_of
 
-        block: Any = self.resident
-        return features_of(block.X, block.weight)
-
-    def sweep(self, function: Callable[[Block], Any]) -> Any:
-        return function(self.resident)
+        resident: Any = self.resident
+        return features_of(resident.X, resident.weight)
 
     def reweighted(self, weigh: Callable[[Block], Floats]) -> Rows:
-        return TensorRows(self.given, weigh(Block(self.X, self.weight, 0)), self.device)
+        return TensorRows(self.given, weigh(self._whole), self.device)
 
     def moved(self, move: Callable[[Floats], Floats]) -> Rows:
         return TensorRows(move(self.X), self.weight, self.device)
+
+
+class _Resident(ArrayRows):
+    """Blocks of tensors on a device, which computes one after the other."""
+
+    def fold(self, function: Callable[[Block], Sum]) -> Sum:
+        sums = TreeSum[Sum]()
+        for block in self._blocks:
+            sums.add(function(block))
+        return sums.total()

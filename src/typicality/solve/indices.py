@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles
-from typicality.geometry import Geometry, InputSpace
+from typicality.spaces import Euclidean, Space
 
 Labels = NDArray[np.integer]
 
@@ -39,9 +39,9 @@ class PartitionIndex:
     value: Callable[[Labels], float]
 
 
-def partition_index(space: Geometry[Any]) -> PartitionIndex:
+def partition_index(space: Space[Any]) -> PartitionIndex:
     """The index for a space: a likelihood needs coordinates."""
-    if isinstance(space, InputSpace):
+    if isinstance(space, Euclidean):
         return PartitionIndex("BIC", larger_is_better=False, value=NoiseBIC(space))
     return PartitionIndex(
         "Calinski-Harabasz",
@@ -50,7 +50,7 @@ def partition_index(space: Geometry[Any]) -> PartitionIndex:
     )
 
 
-def calinski_harabasz(space: Geometry[Any], labels: Labels) -> float:
+def calinski_harabasz(space: Space[Any], labels: Labels) -> float:
     r"""The Calinski-Harabasz index: the variance between clusters over the rest.
 
     .. math:: \frac{B / (c - 1)}{(n T - B) / (n - c)}, \qquad
@@ -64,7 +64,7 @@ def calinski_harabasz(space: Geometry[Any], labels: Labels) -> float:
 
     Parameters
     ----------
-    space : Geometry
+    space : Space
         The space of the rows.
     labels : array of shape (n,), int
         The cluster of each row; -1 for none.
@@ -102,11 +102,11 @@ class NoiseBIC:
 
     Parameters
     ----------
-    space : InputSpace
+    space : Euclidean
         The space of the rows.
     """
 
-    space: InputSpace
+    space: Euclidean
 
     def __call__(self, labels: Labels) -> float:
         rows, log_volume, by_feature = self._standardised
@@ -177,7 +177,7 @@ def _log_volume(rows: Doubles, weight: Doubles) -> float:
     return float(np.log(np.ptp(rows[weight > 0], axis=0)).sum())
 
 
-def _weights(space: Geometry[Any]) -> Doubles:
+def _weights(space: Space[Any]) -> Doubles:
     """The weights of the rows, which sum to the number of rows where they are shares of a row."""
     if space.sample_weight is None:
         return np.ones(len(space.X))

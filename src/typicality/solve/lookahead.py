@@ -8,11 +8,11 @@ import numpy as np
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Places
-from typicality.geometry.kernel_prototypes import KernelPrototypes
 from typicality.operators.columns import KernelColumns
 from typicality.operators.tiles import Tiles
 from typicality.solve.picard import picard
 from typicality.solve.step import ClusterState, Step
+from typicality.spaces import KernelPrototypes
 
 _SAMPLE = 2048  # rows
 _WORTHWHILE = 8  # times the sample: the rows that a row is compared with in a plain step
@@ -68,7 +68,7 @@ class LookAhead:
     ----------
     plain : callable
         The plain step.
-    space : KernelSpace
+    space : Gram
         The space of the rows, with products by :class:`typicality.operators.tiles.Tiles`.
     """
 
@@ -140,7 +140,7 @@ def looking_ahead(plain: Step, space: Any) -> Step:
     ----------
     plain : callable
         The step of one cluster with a fixed spread.
-    space : Geometry
+    space : Space
         The space of the rows.
     """
     operator = getattr(space, "operator", None)

@@ -11,10 +11,9 @@ from functools import partial
 import numpy as np
 
 from typicality._typing import Doubles, Floats, Places
-from typicality.geometry.centroids import Centroids
-from typicality.geometry.input_space import InputSpace
 from typicality.membership.hard import Hard
-from typicality.rows import Block, DistinctRows, content_hash
+from typicality.rows import Block, DistinctRows, content_hash, row_blocks
+from typicality.spaces import Centroids, Euclidean
 
 _ROUNDS = 3
 _OVERSAMPLING = 2  # rows for each cluster that are added in a round
@@ -47,7 +46,7 @@ class FirstRows:
     def of(cls, prototypes: Centroids, order: Order, at_most: int, block: Block) -> "FirstRows":
         """Those of a block; `order(sqdist, rows)` are the keys, infinite for rows left out."""
         found = cls(np.empty(0), block.X[:0], np.empty(0, np.intp), at_most)
-        for some in prototypes.blocks(block.X):
+        for some in row_blocks(len(block.X)):
             X = block.X[some]
             keys = order(prototypes.sqdist(X).min(axis=1).astype(np.float64), X)
             if block.weight is not None:
@@ -68,7 +67,7 @@ class FirstRows:
 
 
 def parallel_rows(
-    space: InputSpace, rows: Floats, index: Places, rng: np.random.RandomState
+    space: Euclidean, rows: Floats, index: Places, rng: np.random.RandomState
 ) -> DistinctRows:
     r"""Candidates of k-means||: rows far from those already chosen are likely to be taken.
 
@@ -79,7 +78,7 @@ def parallel_rows(
 
     Parameters
     ----------
-    space : InputSpace
+    space : Euclidean
         The space of all rows.
     rows, index : arrays of shape (c, d) and (c,)
         The rows to begin with, and their numbers.
@@ -101,7 +100,7 @@ def parallel_rows(
     return DistinctRows(rows, mass, index, len(rows))
 
 
-def first_rows(space: InputSpace, chosen: Floats, order: Order, at_most: int) -> FirstRows:
+def first_rows(space: Euclidean, chosen: Floats, order: Order, at_most: int) -> FirstRows:
     """One pass: the rows that come first, by their distance to the nearest of some points."""
     return space.rows.fold(partial(FirstRows.of, space.at(chosen), order, at_most))
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Generic, NamedTuple
 import numpy as np
 
 from typicality._typing import Doubles, Places
-from typicality.geometry.base import Gaps, Geometry, Members, P
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.sparse import collapse_weight
@@ -17,6 +16,8 @@ from typicality.solve.indices import PartitionIndex
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.starts import SAME_VALUE, at_row
 from typicality.solve.step import ClusterState
+from typicality.spaces import Gaps, Members, Space
+from typicality.spaces.base import P
 
 _LEAST_WIDTH = 4.0  # of new clusters, times what lambda lets live
 _ANNEALING_FACTOR = 1.5
@@ -81,7 +82,7 @@ class Sequential(Generic[P]):
 
     Parameters
     ----------
-    geometry : Geometry
+    space : Space
         The space of the rows.
     gaps : Gaps
         Its gaps, which say where clusters start and how wide.
@@ -99,7 +100,7 @@ class Sequential(Generic[P]):
         typicality; 0 is the paper's way.
     """
 
-    geometry: Geometry[P]
+    space: Space[P]
     gaps: Gaps[P]
     run: Callable[[ClusterState[P]], PicardResult[ClusterState[P]]]
     rule: Callable[[Doubles, float], Any]
@@ -146,7 +147,7 @@ class Sequential(Generic[P]):
             if row is None:
                 failed += 1
                 continue
-            result = self.run(self._joined(best.state, at_row(self.geometry, row)))
+            result = self.run(self._joined(best.state, at_row(self.space, row)))
             yield result
             if result.state.prototypes.n_clusters > best.state.prototypes.n_clusters:
                 best, failed = result, 0
@@ -167,7 +168,7 @@ class Sequential(Generic[P]):
     def _first_spread(self, prototypes: P, rule: Any) -> Doubles:
         around = self.gaps.near(prototypes, _N_NEIGHBORS)
         alive = self.least_width * rule.least_spread
-        smallest = max(alive, smallest_spread(self.geometry.total_variance))
+        smallest = max(alive, smallest_spread(self.space.total_variance))
         spreads = (spread_from_gaps(self.gaps.max_gap, sqdist) for sqdist in around)
         return np.array([max(spread, smallest) for spread in spreads])
 
@@ -211,14 +212,14 @@ class _Candidate(NamedTuple):
     loss: float
 
 
-def one_cluster(geometry: Geometry[P]) -> tuple[P, Members[P]]:
+def one_cluster(space: Space[P]) -> tuple[P, Members[P]]:
     """All rows as a single cluster: the mean of all rows, and its members."""
-    mean = geometry.middle()
-    alone = Possibilistic1996(np.array([geometry.total_variance]))
-    return mean, geometry.labelled_sweep(alone, mean).members
+    mean = space.middle()
+    alone = Possibilistic1996(np.array([space.total_variance]))
+    return mean, space.sweep(alone, mean, members=True).members
 
 
-def lambda_grid(geometry: Geometry[Any], unit: float, p: float) -> Doubles:
+def lambda_grid(space: Space[Any], unit: float, p: float) -> Doubles:
     r"""Values of lambda from little sparsity to the collapse, in rising order.
 
     At :math:`\lambda = \frac{\eta}{e p (1-p)} e^{-(1-p) \rho}` a cluster of spread :math:`\eta`
@@ -228,14 +229,14 @@ def lambda_grid(geometry: Geometry[Any], unit: float, p: float) -> Doubles:
 
     Parameters
     ----------
-    geometry : Geometry
+    space : Space
         The space of the rows.
     unit : float
         The unit of length.
     p : float
         The exponent of the sparsity term.
     """
-    _, rows = one_cluster(geometry)
+    _, rows = one_cluster(space)
     spread = float(rows.distance[0])
     largest = max(_LARGEST_RADIUS, _REACH * float(rows.sqdist[0]) / (unit * spread))
     radius = np.linspace(largest, 0.0, _N_VALUES, endpoint=False)
@@ -281,7 +282,7 @@ def follow_path(
     state, stopped = start, False
     for place, lam in enumerate(grid):
         rounds = sequential.grow(_at(sequential, lam, state))
-        found = [_judge(sequential.geometry, place, result.state, index) for result in rounds]
+        found = [_judge(sequential.space, place, result.state, index) for result in rounds]
         candidates += found
         state = max(found, key=lambda candidate: candidate.n_clusters).state
         stopped = any(result.status is Status.STOPPED for result in rounds)
@@ -320,13 +321,13 @@ def _at(sequential: Sequential[P], lam: float, state: ClusterState[P]) -> Cluste
 
 
 def _judge(
-    geometry: Geometry[Any], place: int, state: ClusterState[Any], index: PartitionIndex
+    space: Space[Any], place: int, state: ClusterState[Any], index: PartitionIndex
 ) -> _Candidate:
     n_clusters = state.prototypes.n_clusters
     if n_clusters == 0:
         return _Candidate(place, state, 0, 1.0, np.nan, np.inf)
-    labels = geometry.labels(state.rule, state.prototypes)
-    unassigned = float(np.average(labels < 0, weights=geometry.sample_weight))
+    labels = space.labels(state.rule, state.prototypes)
+    unassigned = float(np.average(labels < 0, weights=space.sample_weight))
     value = index.value(labels)
     return _Candidate(
         place, state, n_clusters, unassigned, value, -value if index.larger_is_better else value
@@ -349,7 +350,7 @@ def _is_steady(
     place = candidate.place
     for beside in {max(place - 1, 0), min(place + 1, len(grid) - 1)} - {place}:
         moved = sequential.run(_at(sequential, grid[beside], candidate.state)).state
-        there = _judge(sequential.geometry, beside, moved, index)
+        there = _judge(sequential.space, beside, moved, index)
         lost = there.unassigned - candidate.unassigned
         if there.n_clusters != candidate.n_clusters or lost > _MORE_UNASSIGNED:
             return False

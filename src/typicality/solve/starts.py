@@ -14,10 +14,10 @@ from sklearn.cluster import kmeans_plusplus
 from typicality._sparse import is_sparse
 from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Places
-from typicality.geometry import InputSpace
-from typicality.geometry.base import Gaps, Geometry, P
 from typicality.rows import DistinctRows
 from typicality.solve.passes import parallel_rows
+from typicality.spaces import Euclidean, Gaps, Space
+from typicality.spaces.base import P
 
 Result = TypeVar("Result")
 ChooseRows = Callable[..., Places]
@@ -86,25 +86,25 @@ def max_min(data: Candidates, n_clusters: int, rng: np.random.RandomState | None
     return np.array(chosen, dtype=np.intp)
 
 
-def farthest_rows(geometry: Geometry[P], gaps: Gaps[P], start: P, n_clusters: int) -> P:
+def farthest_rows(space: Space[P], gaps: Gaps[P], start: P, n_clusters: int) -> P:
     """Prototypes at the row farthest from the start, at the row farthest from that, and so on.
 
     Implements :cite:`xenaki2014`, section 2 (Max-Min); with its first row as the start, the two
     rows that are farthest apart, but for an approximation, as in section 3. Fewer than asked for
     where there are fewer rows.
     """
-    prototypes = at_row(geometry, gaps.farthest_row(start))
+    prototypes = at_row(space, gaps.farthest_row(start))
     while prototypes.n_clusters < n_clusters:
-        new = at_row(geometry, gaps.farthest_row(prototypes))
+        new = at_row(space, gaps.farthest_row(prototypes))
         if not prototypes.join(new).mutual_sqdist()[-1, :-1].all():
             break
         prototypes = prototypes.join(new)
     return prototypes
 
 
-def at_row(geometry: Geometry[P], row: int) -> P:
+def at_row(space: Space[P], row: int) -> P:
     """A prototype at a row."""
-    return geometry.near_rows(np.array([row]), share=0.0)
+    return space.near_rows(np.array([row]), share=0.0)
 
 
 def random_rows(data: Candidates, n_clusters: int, rng: np.random.RandomState) -> Places:
@@ -145,7 +145,7 @@ def start_rows(name: str, space: Any, n_clusters: int, rng: Any = None) -> Place
 
     "k-means||" looks at all rows where the sample does not hold them.
     """
-    if name == "k-means||" and not isinstance(space, InputSpace):
+    if name == "k-means||" and not isinstance(space, Euclidean):
         raise ValueError(
             "init='k-means||' needs coordinates of the prototypes, and prototypes of a "
             "kernel have none. Use init='k-means++', or kernel='linear'."

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Generic
 
-from typicality.geometry.base import Geometry, P
 from typicality.membership.base import MembershipRule
 from typicality.membership.spread import FixedSpread, SpreadUpdate
+from typicality.spaces.base import P, Space
 
 Step = Callable[[Any], tuple[Any, float, float]]
 
@@ -31,15 +31,13 @@ class Alternation(Generic[P]):
     clusters were dropped.
     """
 
-    geometry: Geometry[P]
+    space: Space[P]
     spread: SpreadUpdate = field(default_factory=FixedSpread)
 
     def __call__(self, state: ClusterState[P]) -> tuple[ClusterState[P], float, float]:
         if state.prototypes.n_clusters == 0:  # all were dropped: nothing is left to change
             return state, 0.0, 0.0
-        geometry = self.geometry
-        one_sweep = geometry.labelled_sweep if self.spread.labelled else geometry.sweep
-        sweep = one_sweep(state.rule, state.prototypes)
+        sweep = self.space.sweep(state.rule, state.prototypes, members=self.spread.labelled)
         rule, prototypes = self.spread.update(state.rule, sweep)
         dropped = prototypes.n_clusters != state.prototypes.n_clusters
         return (

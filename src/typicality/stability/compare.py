@@ -21,7 +21,6 @@ from sklearn.utils import check_random_state
 from typicality import cluster
 from typicality._arguments import check_same_length, check_whole
 from typicality._typing import Doubles, Places
-from typicality.geometry import Features
 from typicality.geometry.checks import (
     check_distinct_rows,
     check_magnitudes,
@@ -30,6 +29,7 @@ from typicality.geometry.checks import (
 )
 from typicality.metrics import jaccard_score
 from typicality.metrics.partitions import count_clusters
+from typicality.rows import Features
 from typicality.stability.outliers import is_share
 from typicality.stability.results import text_table
 

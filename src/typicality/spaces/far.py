@@ -1,20 +1,16 @@
-"""The usual range of rows, rows far from all others, and the nearest rows."""
+"""The usual range of rows, and rows far from all others."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
-from sklearn.neighbors import NearestNeighbors
 
-from typicality._cached import cached_property
 from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality._sparse import is_sparse, sparse_distances, sparse_medians, sqdist_to_points
-from typicality._threads import over_ranges
-from typicality._typing import Doubles, Floats, Index, Places
+from typicality._typing import Doubles, Floats, Places
 from typicality.rows import Block, DistinctRows, Rows, row_blocks
 
 _EXTREME = 5.0  # times the distance between the quartiles
@@ -22,9 +18,6 @@ _FAR = 4.0  # times the median distance to the centre
 _FEW = 0.02  # of all rows: fewer together are no cluster
 _CENTRE_ROWS = 2**14  # whose medians are the centre
 _COMPANY = 2**12  # rows that can keep far rows company
-_MANY_DIMENSIONS = 8  # where a k-d tree looks at most rows anyway
-_POINTS_AT_A_TIME = 2**15
-_POINTS_OF_A_TASK = 2**6
 
 
 def typical_range(rows: Rows) -> tuple[Doubles, Doubles]:
@@ -177,144 +170,3 @@ def _alone(
         few = max(_FEW * weight.sum(dtype=np.float64), one_row)
         alone[block] = (between <= reach) @ weight.astype(np.float64) <= few * (1 + 1e-9)
     return far[alone]
-
-
-class Neighbours(NamedTuple):
-    """The nearest rows of points, the nearest first, and their squared distances."""
-
-    rows: Places
-    sqdist: Doubles
-
-    def nearest(self, k: int) -> "Neighbours":
-        """The nearest k of them."""
-        rows, sqdist = self.rows[:, :k], self.sqdist[:, :k]
-        return Neighbours(np.ascontiguousarray(rows), np.ascontiguousarray(sqdist))
-
-
-def neighbours_of(search: "NearestRows | GivenDistances", asking: Floats, k: int) -> Neighbours:
-    """The k nearest rows of each asking row, with distances that do not depend on the batch."""
-    index = np.empty((len(asking), min(k, search.n_rows)), np.intp)
-    sqdist = np.empty(index.shape)
-    for start in range(0, len(asking), _POINTS_AT_A_TIME):
-        block = slice(start, start + _POINTS_AT_A_TIME)
-        index[block] = search.of(asking[block], k)
-    if isinstance(search, NearestRows):
-        from typicality.compiled.distances import measure_in_order  # numba takes a second to load
-
-        rows, asking = (
-            np.ascontiguousarray(each, dtype=np.float64) for each in (search.rows, asking)
-        )
-
-        def measure(first: int, last: int) -> None:
-            measure_in_order(rows, asking, first, last, index, sqdist)
-
-        over_ranges(measure, len(asking), at_least=_POINTS_OF_A_TASK)
-        return Neighbours(index, sqdist)
-    for start in range(0, len(asking), _POINTS_AT_A_TIME):
-        block = slice(start, start + _POINTS_AT_A_TIME)
-        sqdist[block] = search.sqdist(asking[block], index[block])
-    return Neighbours(index, sqdist)
-
-
-@dataclass(frozen=True, eq=False)
-class NearestRows:
-    """A search for the nearest of some rows.
-
-    Costs O(log n) a row in few dimensions, O(n d) in more than eight.
-
-    Parameters
-    ----------
-    rows : array of shape (n, d)
-        The rows.
-    norm : {1, 2}, default=2
-        The order of the norm.
-    """
-
-    rows: Annotated[Floats, "n _coordinates"]
-    norm: int = 2
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.rows)
-
-    def sqdist(self, asking: Floats, index: Places) -> Doubles:
-        """Squared Euclidean distances of asking rows to some rows each, pair by pair."""
-        sqdist = np.zeros(index.shape)
-        for column, own in zip(self.rows.T, asking.T.astype(np.float64), strict=True):
-            sqdist += (column.astype(np.float64)[index] - own[:, None]) ** 2
-        return sqdist
-
-    def of(self, asking: Floats, k: int) -> Places:
-        """The k nearest rows of each asking row, the nearest first, shape (len(asking), k)."""
-        k = min(k, len(self.rows))
-        found = np.empty((len(asking), k), np.intp)
-        if not len(asking):  # scikit-learn's search refuses to look for nothing
-            return found
-        search = self._search
-        if not isinstance(search, cKDTree):
-            near = search.kneighbors(asking - self._middle, k, return_distance=False)
-            return np.asarray(near, dtype=np.intp)
-        every = np.arange(1, k + 1)
-
-        def look(first: int, last: int) -> None:
-            found[first:last] = search.query(asking[first:last], k=every, p=self.norm)[1]
-
-        over_ranges(look, len(asking), at_least=_POINTS_OF_A_TASK)
-        return found
-
-    def among(self, k: int) -> Places:
-        """The k nearest rows of each of these rows, itself one of them."""
-        order = self.order  # rows that follow one another then have the same neighbours at hand
-        found = np.empty((len(self.rows), min(k, len(self.rows))), np.intp)
-        found[order] = self.of(self.rows[order], k)
-        return found
-
-    @property
-    def order(self) -> Places:
-        """The rows in an order in which rows near one another mostly are near in space."""
-        tree = self._search if isinstance(self._search, cKDTree) else cKDTree(self.rows)
-        return np.asarray(tree.indices, dtype=np.intp)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_search"}
-
-    @cached_property
-    def _search(self) -> Any:
-        if self.rows.shape[1] <= _MANY_DIMENSIONS and not is_sparse(self.rows):
-            return cKDTree(self.rows)
-        metric = "cityblock" if self.norm == 1 else "euclidean"
-        return NearestNeighbors(algorithm="brute", metric=metric).fit(self.rows - self._middle)
-
-    @cached_property
-    def _middle(self) -> Floats:
-        if is_sparse(self.rows):
-            return np.zeros(())
-        # Distances come from scalar products, which lose digits far from zero.
-        return np.asarray(np.median(self.rows, axis=0))
-
-
-@dataclass(frozen=True, eq=False)
-class GivenDistances:
-    """A search among rows where an asking row is its squared distances to all training rows.
-
-    Parameters
-    ----------
-    columns : array of shape (n,)
-        The training rows that are searched.
-    """
-
-    columns: Annotated[Places, "n", Index()]
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.columns)
-
-    def of(self, asking: Floats, k: int) -> Places:
-        sqdist = asking[:, self.columns]
-        k = min(k, sqdist.shape[1])
-        some = np.sort(np.argpartition(sqdist, k - 1, axis=1)[:, :k], axis=1)
-        order = np.argsort(np.take_along_axis(sqdist, some, axis=1), axis=1, kind="stable")
-        return np.asarray(np.take_along_axis(some, order, axis=1))
-
-    def sqdist(self, asking: Floats, index: Places) -> Doubles:
-        return np.take_along_axis(asking, self.columns[index], axis=1).astype(np.float64)

@@ -9,13 +9,13 @@ from numpy.testing import assert_allclose
 from instances import RULE_NAMES, rules
 from reference import input_space as slow
 from reference import members as reference
-from typicality.geometry import InputSpace, KernelSpace
 from typicality.kernels import Linear
+from typicality.spaces import Euclidean, Gram
 
 pytestmark = pytest.mark.usefixtures("module_compiling")
 
 every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
-SPACES = [InputSpace, lambda X, weight=None: KernelSpace(Linear(), X, weight)]
+SPACES = [Euclidean, lambda X, weight=None: Gram(Linear(), X, weight)]
 either_space = pytest.mark.parametrize("open_space", SPACES, ids=["input", "kernel"])
 
 
@@ -30,7 +30,7 @@ def test_members_equal_the_slow_twin(rng, index, open_space):
     rule = rules(5)[index]
     space = open_space(X, weight)
     prototypes = space.prototypes(rng.dirichlet(np.ones(5) * 0.1, size=len(X)))
-    members = space.labelled_sweep(rule, prototypes).members
+    members = space.sweep(rule, prototypes, members=True).members
     mass, means, distance = reference.members(rule, X, weight, prototypes.sqdist(X))
     assert_allclose(members.mass, mass)
     assert_allclose(members.distance, distance, rtol=1e-7, atol=1e-7)
@@ -52,7 +52,7 @@ def test_farthest_row_takes_part(rng, open_space):
 def test_farthest_row_does_not_depend_on_order_when_rows_tie():
     X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [0.0, 0.0]])
     for order in (np.arange(5), np.array([4, 1, 3, 0, 2]), np.array([2, 3, 0, 1, 4])):
-        space = InputSpace(X[order])
+        space = Euclidean(X[order])
         middle = space.at(np.zeros((1, 2)))
         assert X[order][space.gaps().farthest_row(middle)].tolist() == [-1.0, 0.0]
 
@@ -77,4 +77,4 @@ def test_max_gap_is_right_for_any_data(seed, n, d):
     rng = np.random.default_rng(seed)
     X = np.unique(rng.standard_t(1.5, size=(n, d)).round(2), axis=0)
     expected = largest_gap(reference.nearest_sqdist(X))
-    assert_allclose(InputSpace(X).gaps().max_gap, expected, rtol=1e-9)
+    assert_allclose(Euclidean(X).gaps().max_gap, expected, rtol=1e-9)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from typicality.geometry.rows import NearestRows, neighbours_of, typical_range
 from typicality.rows import ArrayRows, DistinctRows, count_distinct_rows
+from typicality.spaces.far import typical_range
+from typicality.spaces.nearest import NearestRows, neighbours_of
 
 
 def test_typical_range_leaves_extreme_values_out(rng):

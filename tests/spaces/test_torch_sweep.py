@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from instances import RULE_NAMES, rules
-from typicality.geometry.centroids import Centroids
+from instances import RULE_NAMES, rules, sums_of
 from typicality.membership import Fuzzy
 from typicality.rows import TensorRows
+from typicality.spaces import Centroids
 
 torch = pytest.importorskip("torch")
 
@@ -22,7 +22,7 @@ def drawn(n, d, c, dtype):
 
 def agree(ours, expected, rtol, extent=10.0):
     scale = extent * expected.mass.max()
-    assert_allclose(ours.first, expected.first, rtol=rtol, atol=rtol * scale)
+    assert_allclose(ours.sums, expected.sums, rtol=rtol, atol=rtol * scale)
     assert_allclose(ours.mass, expected.mass, rtol=rtol)
     assert_allclose(ours.within, expected.within, rtol=rtol)
     assert_allclose(ours.objective, expected.objective, rtol=rtol)
@@ -31,21 +31,18 @@ def agree(ours, expected, rtol, extent=10.0):
 @pytest.mark.parametrize("rule", rules(3), ids=RULE_NAMES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sums_are_those_of_compiled_code(rule, weighted, monkeypatch):
-    monkeypatch.setattr("typicality.geometry.torch_sweep._ENTRIES_OF_A_BLOCK", 1000)
+    monkeypatch.setattr("typicality.rows.tensor._BLOCK_ROWS", 300)
     X, weight, prototypes = drawn(700, 3, 3, np.float64)
     weight = weight if weighted else None
-    expected = prototypes.fold(rule, X, weight)
-    tensor = None if weight is None else torch.as_tensor(weight)
-    agree(prototypes.fold(rule, torch.as_tensor(X), tensor), expected, 1e-9)
+    expected = sums_of(rule, prototypes, X, weight)
+    agree(sums_of(rule, prototypes, TensorRows(X, weight, "cpu")), expected, 1e-9)
 
 
-def test_rows_of_a_device_sweep_there():
-    X, weight, prototypes = drawn(700, 3, 3, np.float64)
-    rows = TensorRows(X, weight, "cpu")
-    sweep = lambda block: prototypes.fold(Fuzzy(2.0), block.X, block.weight)  # noqa: E731
-    kinds = rows.sweep(lambda block: (type(block.X), type(block.weight)))
+def test_rows_of_a_device_are_tensors_in_a_sweep():
+    X, weight, _ = drawn(700, 3, 3, np.float64)
+    rows = TensorRows(X, weight, "cpu").resident
+    kinds = rows.fold(lambda block: (type(block.X), type(block.weight)))
     assert kinds == (torch.Tensor, torch.Tensor)
-    agree(rows.sweep(sweep), rows.fold(sweep), 1e-9)
 
 
 @pytest.mark.gpu
@@ -62,5 +59,5 @@ def test_fused_sweep_is_that_of_compiled_code(c, d, weighted):
     tensor = None if weight is None else torch.as_tensor(weight, device="cuda")
     ours = prototypes.fold(Fuzzy(2.0), torch.as_tensor(X, device="cuda"), tensor)
     agree(ours, expected, 2e-5)
-    centers, exact = (m.first / m.mass[:, None] for m in (ours, expected))
+    centers, exact = (m.sums / m.mass[:, None] for m in (ours, expected))
     assert np.abs(centers - exact).max() < 2e-6 * np.abs(X - prototypes.origin).max()

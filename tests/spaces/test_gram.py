@@ -6,10 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from instances import KERNELS, RULE_NAMES, rules
 from reference import kernel_space as reference
-from typicality.geometry import InputSpace, KernelSpace, kernel_prototypes, kernel_space
 from typicality.kernels import Gaussian, Linear
 from typicality.membership import Fuzzy
 from typicality.operators import PrecomputedKernel
+from typicality.rows import ArrayRows
+from typicality.spaces import Euclidean, Gram
 
 every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
@@ -25,7 +26,7 @@ def sample(rng, n=60, c=3):
 def test_sweep_is_the_formula_of_the_papers(rng, kernel, index):
     X, weight, start = sample(rng)
     rule = rules(3)[index]
-    space = KernelSpace(kernel, X, weight)
+    space = Gram(kernel, X, weight)
     prototypes = space.prototypes(start)
     sweep = space.sweep(rule, prototypes)
     K = kernel(X, X)
@@ -44,7 +45,7 @@ def test_sweep_is_the_formula_of_the_papers(rng, kernel, index):
 def test_kernel_space_is_the_input_space_when_the_kernel_is_linear(rng, index):
     X, weight, start = sample(rng)
     rule = rules(3)[index]
-    induced, explicit = KernelSpace(Linear(), X + 100.0, weight), InputSpace(X + 100.0, weight)
+    induced, explicit = Gram(Linear(), X + 100.0, weight), Euclidean(X + 100.0, weight)
     ours, theirs = induced.prototypes(start), explicit.prototypes(start)
     for _ in range(3):
         here, there = induced.sweep(rule, ours), explicit.sweep(rule, theirs)
@@ -66,7 +67,7 @@ def test_kernel_space_is_the_input_space_when_the_kernel_is_linear(rng, index):
 
 def test_relative_move_is_that_of_the_input_space_when_the_kernel_is_linear(rng):
     X, weight, start = sample(rng)
-    induced, explicit = KernelSpace(Linear(), X, weight), InputSpace(X, weight)
+    induced, explicit = Gram(Linear(), X, weight), Euclidean(X, weight)
     here = induced.sweep(Fuzzy(1.5), induced.prototypes(start))
     there = explicit.sweep(Fuzzy(1.5), explicit.prototypes(start))
     assert_allclose(here.relative_move, there.relative_move, rtol=1e-9)
@@ -87,7 +88,7 @@ def test_sweep_never_raises_the_objective(rng, kernel, index):
     """For scalar products; and for all, no number leaves the finite ones."""
     X, weight, start = sample(rng)
     rule = rules(3)[index]
-    space = KernelSpace(kernel, X, weight)
+    space = Gram(kernel, X, weight)
     prototypes, objectives = space.prototypes(start), []
     for _ in range(15):
         sweep = space.sweep(rule, prototypes)
@@ -100,7 +101,7 @@ def test_sweep_never_raises_the_objective(rng, kernel, index):
 
 def test_kernel_space_is_linear_when_the_kernel_is_wide(rng):
     X, _, start = sample(rng)
-    wide, plain = KernelSpace(Gaussian(1e7), X), KernelSpace(Linear(), X)
+    wide, plain = Gram(Gaussian(1e7), X), Gram(Linear(), X)
     ratio = wide.prototypes(start).sqdist(X) / plain.prototypes(start).sqdist(X)
     assert_allclose(ratio, 1e-14, rtol=1e-9)
 
@@ -108,14 +109,14 @@ def test_kernel_space_is_linear_when_the_kernel_is_wide(rng):
 def test_at_places_points_at_the_means_of_their_nearest_rows(rng):
     X, weight, _ = sample(rng)
     far, reached = np.array([[90.0, 90.0]]), X[[0, 20, 40]]
-    space = KernelSpace(Gaussian(1.0), X, weight)
+    space = Gram(Gaussian(1.0), X, weight)
     nearest = Gaussian(1.0).sqdist(X, reached).argmin(axis=1)
     expected = space.prototypes(np.eye(3)[nearest])
     ours = space.at(np.vstack([reached, far]))
     assert_allclose(ours.weights[:, :3], expected.weights, rtol=1e-12)
     counted = np.where(weight > 0, Gaussian(1.0).sqdist(X, far)[:, 0], np.inf)
     assert ours.weights[counted.argmin(), 3] == 1.0
-    matrix = KernelSpace(*PrecomputedKernel.of(Gaussian(1.0)(X, X)))
+    matrix = Gram(*PrecomputedKernel.of(Gaussian(1.0)(X, X)))
     with pytest.raises(TypeError, match="have none"):
         matrix.at(reached)
 
@@ -123,8 +124,8 @@ def test_at_places_points_at_the_means_of_their_nearest_rows(rng):
 def test_kernel_space_measures_indefinite_kernels(rng):
     X = rng.normal(size=(30, 2))
     definite, indefinite = Gaussian(1.0)(X, X), -(np.abs(Linear().sqdist(X, X)) ** 2)
-    assert KernelSpace(*PrecomputedKernel.of(definite)).negative_share < 1e-12
-    space = KernelSpace(*PrecomputedKernel.of(indefinite))
+    assert Gram(*PrecomputedKernel.of(definite)).negative_share < 1e-12
+    space = Gram(*PrecomputedKernel.of(indefinite))
     assert 0.01 < space.negative_share < 1.0
     assert space.total_variance > 0
     prototypes = space.prototypes(np.ones((30, 1)))
@@ -134,13 +135,12 @@ def test_kernel_space_measures_indefinite_kernels(rng):
 
 
 @every_rule
-def test_sweep_by_blocks_is_that_of_all_rows(rng, index, monkeypatch):
+def test_sweep_by_blocks_is_that_of_all_rows(rng, index):
     X, weight, start = sample(rng)
     rule = rules(3)[index]
-    space = KernelSpace(Gaussian(1.0), X, weight)
+    space = Gram(Gaussian(1.0), X, weight)
     whole = space.sweep(rule, space.prototypes(start))
-    for module in (kernel_space, kernel_prototypes):
-        monkeypatch.setattr(module, "BLOCK_ROWS", 7)
+    space.rows = ArrayRows(X, weight, cuts=range(7, len(X), 7))
     sweep = space.sweep(rule, space.prototypes(start))
     assert_allclose(sweep.objective, whole.objective, rtol=1e-12)
     assert_allclose(sweep.mass, whole.mass, rtol=1e-12)

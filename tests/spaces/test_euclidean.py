@@ -8,13 +8,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
-from instances import RULE_NAMES, rules
+from instances import RULE_NAMES, rules, sums_of
 from reference import input_space as reference
-from typicality.geometry import Centroids, InputSpace
 from typicality.membership import (
     Fuzzy,
     Hard,
 )
+from typicality.spaces import Centroids, Euclidean
 
 pytestmark = pytest.mark.usefixtures("module_compiling")
 
@@ -47,7 +47,7 @@ def sample(rng, n, d, c, dtype=np.float64):
 def test_sweep_equals_the_slow_twin(rng, index, n, d, c, weighted):
     X, weight, centers = sample(rng, n, d, c)
     rule = rules(c)[index]
-    space = InputSpace(X, weight if weighted else None)
+    space = Euclidean(X, weight if weighted else None)
     sweep = space.sweep(rule, space.at(centers))
     full = weight if weighted else np.ones(n)
     expected, objective, mass, _ = reference.step(rule, X, full, centers)
@@ -63,11 +63,11 @@ def test_fold_keeps_float32_and_accurate_sums(rng, index):
     X += np.float32(1000)  # far from zero: 1e-4 is all the data themselves resolve
     centers += np.float32(1000)
     rule = rules(4)[index]
-    space = InputSpace(X, weight)
+    space = Euclidean(X, weight)
     start = space.at(centers)
     sweep = space.sweep(rule, start)
     X64, w64, c64 = (a.astype(np.float64) for a in (X, weight, centers))
-    exact_space = InputSpace(X64, w64)
+    exact_space = Euclidean(X64, w64)
     exact = exact_space.sweep(rule, exact_space.at(c64))
     assert start.memberships(rule, X).dtype == np.float32
     assert sweep.prototypes.centers.dtype == np.float32
@@ -80,7 +80,7 @@ def test_fold_keeps_float32_and_accurate_sums(rng, index):
 def test_sweep_is_a_lloyd_iteration_when_the_rule_is_hard(rng):
     X, weight, _ = sample(rng, 3000, 4, 1)
     start = X[:6].copy()
-    space = InputSpace(X, weight)
+    space = Euclidean(X, weight)
     ours = space.sweep(Hard(), space.at(start)).prototypes
     lloyd = KMeans(6, init=start, n_init=1, max_iter=1, tol=0, algorithm="lloyd")
     lloyd.fit(X, sample_weight=weight)
@@ -95,9 +95,9 @@ def test_fold_does_not_depend_on_threads(rng, index):
     folded = []
     for limit in (1, 2, 7):
         with threadpool_limits(limit):
-            folded.append(prototypes.fold(rule, X, weight))
+            folded.append(sums_of(rule, prototypes, X, weight))
     for other in folded[1:]:
-        assert_array_equal(folded[0].first, other.first)
+        assert_array_equal(folded[0].sums, other.sums)
         assert_array_equal(folded[0].mass, other.mass)
         assert folded[0].objective == other.objective
 
@@ -111,7 +111,7 @@ def test_fuzzy_memberships_have_nearly_all_digits(rng, m):
     ratio = (sqdist.min(axis=1, keepdims=True) / sqdist) ** (1 / (np.longdouble(m) - 1))
     u = ratio / ratio.sum(axis=1, keepdims=True)
     assert_allclose(prototypes.memberships(Fuzzy(m), X), u, rtol=3e-15 / min(1, m - 1))
-    moments = prototypes.fold(Fuzzy(m), X)
+    moments = sums_of(Fuzzy(m), prototypes, X)
     assert_allclose(moments.mass, (u**m).sum(axis=0), rtol=1e-14)
     assert_allclose(moments.objective, (u**m * sqdist).sum(), rtol=1e-14)
 
@@ -120,8 +120,8 @@ def test_fuzzy_memberships_have_nearly_all_digits(rng, m):
 def test_sweep_loses_no_digits_when_data_lie_far_from_zero(rng, offset):
     """The prototypes move with the data, to the precision the data themselves have."""
     X, _, centers = sample(rng, 500, 2, 3)
-    near = InputSpace(X).sweep(Fuzzy(2.0), InputSpace(X).at(centers))
-    far_space = InputSpace(X + offset)
+    near = Euclidean(X).sweep(Fuzzy(2.0), Euclidean(X).at(centers))
+    far_space = Euclidean(X + offset)
     far = far_space.sweep(Fuzzy(2.0), far_space.at(centers + offset))
     assert_allclose(far.prototypes.centers - offset, near.prototypes.centers, atol=4e-16 * offset)
     assert_allclose(far.objective, near.objective, rtol=1e-15 * offset)
@@ -136,7 +136,7 @@ def test_compiled_form_equals_the_array_form_near_and_far(index, dtype, scale, s
     X = (10**scale * rng.normal(size=(40, 2))).astype(dtype)
     prototypes = Centroids.at(X[:3] + dtype(0.1), X.mean(axis=0))
     rule = rules(3)[index]
-    moments, sqdist = prototypes.fold(rule, X), prototypes.sqdist(X).astype(np.float64)
+    moments, sqdist = sums_of(rule, prototypes, X), prototypes.sqdist(X).astype(np.float64)
     u = rule.memberships(sqdist)
     tolerance = 1e-9 if dtype is np.float64 else 3e-4
     assert_allclose(moments.objective, rule.objective(u, sqdist).sum(), rtol=tolerance)
@@ -150,11 +150,11 @@ def test_input_space_does_not_depend_on_threads(rng, n_features):
     seen = []
     for limit in (1, 2):
         with threadpool_limits(limit):
-            space = InputSpace(X)
+            space = Euclidean(X)
             prototypes = space.prototypes(memberships)
             slow = prototypes.fold(WithoutCompiledForm(Fuzzy(2.0)), X)
             seen.append(
-                (space.features.mean, space.features.variance, prototypes.offsets, slow.first)
+                (space.features.mean, space.features.variance, prototypes.offsets, slow.sums)
             )
     for one, other in zip(*seen, strict=True):
         assert_array_equal(one, other)
@@ -165,4 +165,4 @@ def test_largest_moment_is_that_of_the_whole_spectrum(rng, shape):
     X = rng.normal(size=shape) * rng.uniform(1, 3, size=shape[1])
     weight = rng.uniform(0.5, 2.0, size=len(X))
     expected = np.linalg.eigvalsh(np.cov(X.T, aweights=weight, bias=True))[-1]
-    assert_allclose(InputSpace(X, weight).largest_moment(normalised=False), expected, rtol=1e-5)
+    assert_allclose(Euclidean(X, weight).largest_moment(normalised=False), expected, rtol=1e-5)

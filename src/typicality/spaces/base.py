@@ -1,0 +1,604 @@
+"""The interface of a space, and what is written once for every space: the sweep over the rows."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality._tensors import array_of
+from typicality._typing import Doubles, Floats, Places
+from typicality.membership.base import MembershipRule, labels
+from typicality.rows import Additive, Block, Rows, row_blocks
+from typicality.spaces.sample import SAMPLE_ROWS, Gaps, Sample
+
+TOWARDS_THE_MEAN = 0.05
+
+
+class Predictor(ABC):
+    """What prediction keeps of prototypes; the same calls serve training rows and new rows."""
+
+    @property
+    @abstractmethod
+    def n_clusters(self) -> int:
+        """How many there are."""
+
+    @abstractmethod
+    def sqdist(self, X: Floats) -> Floats:
+        """Squared distances, shape (n, c); never negative."""
+
+    @abstractmethod
+    def judge(
+        self,
+        rule: MembershipRule,
+        X: Floats,
+        *,
+        labels: NDArray[np.int32] | None = None,
+        memberships: Floats | None = None,
+    ) -> None:
+        """Fill the labels of rows, shape (n,), and their memberships, shape (n, c), where given."""
+
+    @abstractmethod
+    def exact_sqdist(self, X: Any) -> Any:
+        """The same in float64, not rounded to the type of the data."""
+
+    def objective(
+        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
+    ) -> float:
+        """The objective of the rows with the memberships that minimise it."""
+        total = 0.0
+        for rows in row_blocks(len(X)):
+            sqdist = self.exact_sqdist(X[rows])
+            values = rule.objective(rule.memberships(sqdist), sqdist)
+            total += float(values.sum() if sample_weight is None else values @ sample_weight[rows])
+        return total
+
+    def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
+        """Memberships of the rows, shape (n, c)."""
+        return self.labels_and_memberships(rule, X, labels=False)[1]
+
+    def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
+        """The prototype each row prefers, shape (n,)."""
+        preferred = np.empty(len(X), np.int32)
+        self.judge(rule, X, labels=preferred)
+        return preferred
+
+    def labels_and_memberships(
+        self, rule: MembershipRule, X: Floats, *, labels: bool = True
+    ) -> tuple[NDArray[np.int32], Floats]:
+        """Both from one pass, the same to the last bit."""
+        preferred = np.empty(len(X), np.int32)
+        degrees = np.empty((len(X), self.n_clusters), self.dtype_for(X))
+        self.judge(rule, X, labels=preferred if labels else None, memberships=degrees)
+        return preferred, degrees
+
+    def dtype_for(self, X: Floats) -> np.dtype[Any]:
+        """The type of memberships of some rows."""
+        return X.dtype
+
+
+class Prototypes(Protocol):
+    """Prototypes of clusters."""
+
+    @property
+    def n_clusters(self) -> int:
+        """How many there are."""
+
+    def mutual_sqdist(self) -> Doubles:
+        """Squared distances among the prototypes, shape (c, c)."""
+
+    def take(self, order: Places) -> Self:
+        """The prototypes in another order, or some of them."""
+
+    def join(self, other: Self) -> Self:
+        """These prototypes, followed by others."""
+
+    def blend(self, other: Self, share: float) -> Self:
+        """Prototypes moved by a share of the way to others."""
+
+    def for_prediction(self) -> Predictor:
+        """The same without what only the training rows need."""
+
+
+P = TypeVar("P", bound=Prototypes)
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep(Generic[P]):
+    """What one pass over the rows gives.
+
+    Parameters
+    ----------
+    prototypes : Prototypes
+        The weighted means under the memberships of the pass: the next prototypes.
+    objective : float
+        The objective at the prototypes that went in.
+    mass : array of shape (c,)
+        The sum of the weights of each cluster.
+    within_sqdist : array of shape (c,)
+        The weighted mean squared distance to the *next* prototypes.
+    relative_move : float
+        The largest move of a prototype, relative to the spread of the typical rows.
+    members : Members, optional
+        The rows that prefer each of the prototypes that went in, if they were asked for.
+    """
+
+    prototypes: P
+    objective: float
+    mass: Doubles
+    within_sqdist: Doubles
+    relative_move: float
+    members: "Members[P]" = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, eq=False)
+class Members(Generic[P]):
+    """The rows that prefer each cluster.
+
+    Parameters
+    ----------
+    mass : array of shape (c,)
+        The sum of their sample weights.
+    means : Prototypes
+        Their means; anything where there are none.
+    distance : array of shape (c,)
+        Their mean distance, not squared, to their mean; zero where there are none.
+    sqdist : array of shape (c,)
+        Their mean squared distance.
+    """
+
+    mass: Doubles
+    means: P
+    distance: Doubles
+    sqdist: Doubles
+
+
+@dataclass(frozen=True, eq=False)
+class Tally(Additive):
+    """How many rows prefer each prototype; the last entry counts those that prefer none.
+
+    Parameters
+    ----------
+    rows, counted : arrays of shape (c + 1,), int
+        The number of rows, and of those that have a positive weight.
+    weight : array of shape (c + 1,), float64
+        The sum of their weights.
+    """
+
+    rows: Places
+    counted: Places
+    weight: Doubles
+
+    @classmethod
+    def of(cls, labels: NDArray[np.int32], weight: Floats | None, n_clusters: int) -> Self:
+        places = np.where(labels < 0, n_clusters, labels)
+        rows = np.bincount(places, minlength=n_clusters + 1)
+        counted, total = rows, rows.astype(np.float64)
+        if weight is not None:
+            counted = np.bincount(places[weight > 0], minlength=n_clusters + 1)
+            total = np.bincount(places, weight, minlength=n_clusters + 1).astype(np.float64)
+        return cls(rows, counted, total)
+
+
+class Outcome(NamedTuple):
+    """What prototypes make of the rows of their space.
+
+    Parameters
+    ----------
+    labels : array of shape (n,), int32, or None
+        The prototype each row prefers, where the rows are in memory.
+    memberships : array of shape (n, c), optional
+        The memberships, where they were asked for.
+    objective : float
+        The objective at the prototypes.
+    mass : array of shape (c,)
+        The sum of the weights of each cluster.
+    tally : Tally
+        How many rows prefer each prototype.
+    """
+
+    labels: NDArray[np.int32] | None
+    memberships: Floats | None
+    objective: float
+    mass: Doubles
+    tally: Tally
+
+
+@dataclass(frozen=True, eq=False)
+class Subsample(Generic[P]):
+    """The space of a sample of the distinct rows, with the weight of all their copies.
+
+    The sample depends on the content of the rows, not on their order.
+
+    Parameters
+    ----------
+    space : Space
+        The space of the sample.
+    to_full : callable
+        Prototypes of that space in the space of all rows.
+    to_sample : callable
+        The reverse, where prototypes have coordinates.
+    """
+
+    space: "Space[P]"
+    to_full: Callable[[P], P]
+    to_sample: Callable[[P], P]
+
+
+@dataclass(frozen=True, eq=False)
+class Sums(Additive):
+    """The sums over rows that the next prototypes follow from; those of two blocks add up.
+
+    Parameters
+    ----------
+    sums : object
+        What `Space.accumulate` returns for the weights of the rows.
+    total, within : arrays of shape (c,)
+        Sums of these weights, and of the weights times the squared distances.
+    mass : array of shape (c,)
+        The sum of `rule.weights`: the same as `total`, unless the weights were scaled.
+    objective : float
+        The sum of the objective of the rows.
+    tally : Tally, or 0 if labels were not asked for
+        How many rows prefer each prototype.
+    members : object
+        What `Space.accumulate` returns for the sample weights of the rows that prefer each
+        prototype; 0 if they were not asked for.
+    """
+
+    sums: Any
+    total: Doubles
+    within: Doubles
+    mass: Doubles
+    objective: float
+    tally: Any = 0
+    members: Any = 0
+
+
+class Wanted(NamedTuple):
+    """What a pass over the rows computes beyond its sums.
+
+    Parameters
+    ----------
+    labels : bool
+        Whether rows are counted by the prototype they prefer.
+    members : bool
+        Whether these rows are also added up.
+    write_labels, write_memberships : arrays of shape (n,) and (n, c), optional
+        Arrays to fill, where the rows are in memory.
+    """
+
+    labels: bool = False
+    members: bool = False
+    write_labels: NDArray[np.int32] | None = None
+    write_memberships: Floats | None = None
+
+    def of_block(self, block: Block) -> "Wanted":
+        """The same for a block: the parts of the arrays that belong to its rows."""
+        rows = rows_of(block)
+        arrays: list[Any] = [None if array is None else array[rows] for array in self[2:]]
+        return Wanted(self.labels, self.members, *arrays)
+
+
+SUMS_ONLY = Wanted()
+Pull = Callable[[Any, Any], Any]
+
+
+class Space(ABC, Generic[P]):
+    """A space in which prototypes are weighted means of mapped rows.
+
+    A new space implements the abstract methods. The sweep and all passes over the rows are written
+    here, once, for every rule and every place of the rows.
+
+    Attributes
+    ----------
+    rows : Rows
+        The rows, wherever they are.
+    """
+
+    rows: Rows
+
+    # ---- what a space is -------------------------------------------------------------------------
+
+    @abstractmethod
+    def sqdist(self, prototypes: P, block: Block) -> Any:
+        """Squared distances of the rows of a block, shape (n, c), float64; never negative."""
+
+    @abstractmethod
+    def accumulate(self, block: Block, weights: Any) -> Any:
+        """What adds up over blocks, for weights of shape (n, c): from it follow the means."""
+
+    @abstractmethod
+    def means(self, sums: Any, total: Doubles, unless_empty: P | None = None) -> P:
+        """The weighted means; where the total weight is zero, those of `unless_empty`."""
+
+    @abstractmethod
+    def moves(self, before: P, after: P) -> Doubles:
+        """Squared distances from each prototype to its successor, however small, shape (c,)."""
+
+    @property
+    @abstractmethod
+    def total_variance(self) -> float:
+        """The mean squared distance of the rows to their mean."""
+
+    @property
+    @abstractmethod
+    def typical(self) -> "Space[P]":
+        """The space of the typical rows: others, far from all rows, have weight zero there.
+
+        Itself where every row is typical. Prototypes of one are prototypes of the other.
+        """
+
+    @property
+    @abstractmethod
+    def dimension(self) -> float:
+        """The number of dimensions the rows fill."""
+
+    @property
+    @abstractmethod
+    def how(self) -> str:
+        """How an iteration is computed, in a sentence."""
+
+    @abstractmethod
+    def sample(self, at_most: int | None = SAMPLE_ROWS) -> Sample:
+        """Some distinct rows, the same in any order of the rows, with their mutual distances.
+
+        None for all of them.
+        """
+
+    @abstractmethod
+    def sqdist_of(self, prototypes: P, sample: Sample) -> Doubles:
+        """Squared distances of the rows of a sample to prototypes."""
+
+    @abstractmethod
+    def candidates(self, n_clusters: int) -> Any:
+        """Distinct rows that prototypes can start at: `index`, `weight` and their distances."""
+
+    @property
+    @abstractmethod
+    def n_distinct_rows(self) -> int:
+        """The number of distinct rows of positive weight."""
+
+    @abstractmethod
+    def largest_membership(self, rule: MembershipRule, prototypes: P) -> float:
+        """The clearest membership of the rows that take part, or of a sample of them."""
+
+    @abstractmethod
+    def largest_moment(self, *, normalised: bool) -> float:
+        """The largest eigenvalue of the covariance of a sample of the rows.
+
+        Normalised, that of the directions from the mean alone.
+        """
+
+    @abstractmethod
+    def at(self, points: Floats) -> P:
+        """Where prototypes at given points of shape (c, d) start."""
+
+    @abstractmethod
+    def near_rows(self, index: Places, *, share: float = TOWARDS_THE_MEAN) -> P:
+        """Prototypes at rows, drawn by a small share of the way towards the mean of the data.
+
+        A row that coincides with a prototype has membership 1 there and holds it fast, the more the
+        larger m: a start exactly on rows can look converged where it stands.
+        """
+
+    @abstractmethod
+    def subsample(self, at_most: int) -> Subsample[P] | None:
+        """The space of a sample of the rows; None where there are no more than `at_most` rows.
+
+        Also None where rows are kernel values or dissimilarities.
+        """
+
+    def pull(self, rule: MembershipRule, prototypes: P) -> Pull:
+        """The weights of rows by `pull(sqdist, memberships)`; each cluster may be scaled."""
+        return lambda sqdist, memberships: rule.weights(memberships)
+
+    def fused(
+        self, rule: MembershipRule, prototypes: P, block: Block, wanted: Wanted
+    ) -> Sums | None:
+        """The sums of a block by code that fuses all of `_sum_block`; None where there is none."""
+        return None
+
+    def own_sqdist(self, prototypes: P, block: Block, labels: Places) -> Doubles:
+        """Squared distances of rows to the prototype of their label, which is not negative."""
+        sqdist = array_of(self.sqdist(prototypes, block))
+        return np.asarray(np.take_along_axis(sqdist, labels[:, None], axis=1)[:, 0])
+
+    def preferred(self, rule: MembershipRule, prototypes: P) -> NDArray[np.int32] | None:
+        """Labels where they must not come from the distances of the sweep; else None."""
+        return None
+
+    # ---- the rows --------------------------------------------------------------------------------
+
+    @property
+    def X(self) -> Floats:  # noqa: N802
+        """The rows, where they are in memory."""
+        X: Floats = self.rows.X  # type: ignore[attr-defined]
+        return X
+
+    @property
+    def sample_weight(self) -> Floats | None:
+        """The weights, where they are in memory."""
+        weight: Floats | None = self.rows.weight  # type: ignore[attr-defined]
+        return weight
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.rows.dtype
+
+    @property
+    def total_weight(self) -> float:
+        """The sum of the weights of the rows."""
+        return self.rows.total_weight
+
+    # ---- what is written once --------------------------------------------------------------------
+
+    def fold(self, rule: MembershipRule, prototypes: P, wanted: Wanted = SUMS_ONLY) -> Sums:
+        """One pass over the rows: memberships at the prototypes, and the sums under them."""
+        pull = self.pull(rule, prototypes)
+
+        def of_block(block: Block) -> Sums:
+            here = wanted.of_block(block)
+            fused = self.fused(rule, prototypes, block, here)
+            return fused or self._sum_block(rule, prototypes, block, here, pull)
+
+        return self.rows.resident.fold(of_block)
+
+    def _sum_block(
+        self, rule: MembershipRule, prototypes: P, block: Block, wanted: Wanted, pull: Pull
+    ) -> Sums:
+        """The sentence the library is made of: distances, memberships, weights, sums."""
+        sqdist = self.sqdist(prototypes, block)
+        memberships = rule.memberships(sqdist)
+        mass, weights = rule.weights(memberships), pull(sqdist, memberships)
+        objective = rule.objective(memberships, sqdist)
+        if block.weight is not None:
+            weight = block.weight[:, None]
+            mass, weights, objective = mass * weight, weights * weight, objective * block.weight
+        sums = Sums(
+            self.accumulate(block, weights),
+            array_of(weights.sum(0)),
+            array_of((weights * sqdist).sum(0)),
+            array_of(mass.sum(0)),
+            float(objective.sum()),
+        )
+        if wanted.write_memberships is not None:
+            wanted.write_memberships[:] = array_of(memberships)
+        if not wanted.labels:
+            return sums
+        preferred = array_of(labels(rule, sqdist, memberships))
+        if wanted.write_labels is not None:
+            wanted.write_labels[:] = preferred
+        return self._with_labels(sums, preferred, block, wanted)
+
+    def _with_labels(
+        self, sums: Sums, preferred: NDArray[np.int32], block: Block, wanted: Wanted
+    ) -> Sums:
+        n_clusters = len(sums.mass)
+        host = None if block.weight is None else array_of(block.weight)
+        members: Any = 0
+        if wanted.members:
+            members = (preferred[:, None] == np.arange(n_clusters)).astype(np.float64)
+            members = members if host is None else members * host[:, None]
+            members = self.accumulate(block, members)
+        return replace(sums, tally=Tally.of(preferred, host, n_clusters), members=members)
+
+    def sweep(self, rule: MembershipRule, prototypes: P, *, members: bool = False) -> Sweep[P]:
+        """One Picard step: memberships at `prototypes`, then the weighted means."""
+        keep = None
+        if members and self.rows.in_memory:
+            keep = np.empty(self.rows.n_rows, np.int32)
+        wanted = Wanted(labels=members, members=members, write_labels=keep)
+        sums = self.fold(rule, prototypes, wanted)
+        following = self.means(sums.sums, sums.total, unless_empty=prototypes)
+        moves = self.moves(prototypes, following)
+        divisor = np.where(is_reached(sums.total), sums.total, 1.0)
+        return Sweep(
+            following,
+            sums.objective,
+            sums.mass,
+            np.maximum(sums.within / divisor - moves, 0.0),
+            self._relative(moves),
+            self._members(rule, prototypes, sums, keep) if members else None,  # type: ignore[arg-type]
+        )
+
+    def _relative(self, moves: Doubles) -> float:
+        """The largest of some squared moves as a distance, relative to the spread of the data."""
+        return float(np.sqrt(moves.max() / self.typical.total_variance)) if moves.any() else 0.0
+
+    def _members(
+        self, rule: MembershipRule, prototypes: P, sums: Sums, keep: NDArray[np.int32] | None
+    ) -> Members[P]:
+        """The rows of each label, by a second pass."""
+        mass = sums.tally.weight[:-1]
+        means = self.means(sums.members, mass, unless_empty=prototypes)
+        predictor = prototypes.for_prediction() if keep is None else None
+        kept: Any = keep
+
+        def distances(block: Block) -> Doubles:
+            own = kept[rows_of(block)] if predictor is None else predictor.labels(rule, block.X)
+            some = np.flatnonzero(own >= 0)
+            sqdist = self.own_sqdist(means, block, np.maximum(own, 0))[some]
+            weight = np.ones(len(some)) if block.weight is None else block.weight[some]
+            both = (np.sqrt(sqdist), sqdist)
+            return np.array([np.bincount(own[some], weight * d, len(mass)) for d in both])
+
+        distance, sqdist = self.rows.fold(distances) / np.where(mass > 0, mass, 1.0)
+        return Members(mass, means, distance, sqdist)
+
+    def outcome(self, rule: MembershipRule, prototypes: P, *, memberships: bool = True) -> Outcome:
+        """Labels, memberships, objective and mass at the prototypes, in one pass over the rows."""
+        kept, degrees, n_rows = None, None, self.rows.n_rows
+        preferred = self.preferred(rule, prototypes)
+        if self.rows.in_memory:
+            kept = np.empty(n_rows, np.int32)
+            if memberships:
+                degrees = np.empty((n_rows, prototypes.n_clusters), self.dtype)
+        wanted = Wanted(labels=True, write_labels=kept, write_memberships=degrees)
+        sums = self.fold(rule, prototypes, wanted)
+        tally = sums.tally
+        if preferred is not None:
+            kept, tally = preferred, Tally.of(preferred, self.sample_weight, prototypes.n_clusters)
+        return Outcome(kept, degrees, sums.objective, sums.mass, tally)
+
+    def tally(self, rule: MembershipRule, prototypes: P) -> Tally:
+        """How many rows prefer each prototype."""
+        return self.outcome(rule, prototypes, memberships=False).tally
+
+    def objective_and_mass(self, rule: MembershipRule, prototypes: P) -> tuple[float, Doubles]:
+        """The objective at the prototypes, and the sum of the weights of each cluster there."""
+        sums = self.fold(rule, prototypes)
+        return sums.objective, sums.mass
+
+    def memberships(self, rule: MembershipRule, prototypes: P) -> Floats:
+        """Memberships of the rows of this space: what the prototypes say of them."""
+        if self.rows.in_memory:
+            found = self.outcome(rule, prototypes).memberships
+        else:
+            predictor = prototypes.for_prediction()
+            found = self.rows.map(lambda block: predictor.memberships(rule, block.X))
+        return found  # type: ignore[return-value]
+
+    def labels(self, rule: MembershipRule, prototypes: P) -> NDArray[np.int32]:
+        """The prototype each row of this space prefers."""
+        if self.rows.in_memory:
+            found = self.outcome(rule, prototypes, memberships=False).labels
+        else:
+            predictor = prototypes.for_prediction()
+            found = self.rows.map(lambda block: predictor.labels(rule, block.X))
+        return found  # type: ignore[return-value]
+
+    def prototypes(self, weights: Floats) -> P:
+        """The weighted means of the rows, for weights of shape (n, c)."""
+        return self._means(lambda block: weights[rows_of(block)])
+
+    def middle(self) -> P:
+        """The mean of all rows, as a single prototype."""
+        return self._means(lambda block: np.ones((len(block.X), 1)))
+
+    def _means(self, weights_of: Callable[[Block], Floats]) -> P:
+        def of_block(block: Block) -> Sums:
+            weights = weights_of(block).astype(np.float64)
+            if block.weight is not None:
+                weights = weights * block.weight[:, None]
+            nothing = np.zeros(weights.shape[1])
+            return Sums(self.accumulate(block, weights), weights.sum(0), nothing, nothing, 0.0)
+
+        sums = self.rows.fold(of_block)
+        return self.means(sums.sums, sums.total)
+
+    def gaps(self, at_most: int | None = SAMPLE_ROWS) -> Gaps[P]:
+        """Distances from rows of a sample to their nearest rows, isolated rows left out."""
+        return Gaps(self, self.sample(at_most))
+
+
+def is_reached(total: Doubles) -> NDArray[np.bool_]:
+    """Whether weights sum to something."""
+    return total > np.finfo(np.float64).tiny
+
+
+def rows_of(block: Block) -> slice:
+    """Where the rows of a block stand."""
+    return slice(block.start, block.start + len(block.X))

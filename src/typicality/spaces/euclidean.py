@@ -1,0 +1,418 @@
+"""The input space: prototypes are weighted means of rows, from one fold over the rows."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.spatial.distance import cdist
+
+from typicality._cached import cached_property
+from typicality._sparse import as_dense, is_sparse, sparse_distances, sqdist_to_points
+from typicality._tensors import is_tensor, tensor_of
+from typicality._threads import over_ranges
+from typicality._typing import Doubles, Floats, Places
+from typicality.compiled.small import is_small
+from typicality.membership.base import MembershipRule, labels
+from typicality.membership.hard import HardForm
+from typicality.rows import (
+    LARGEST_SAMPLE,
+    Block,
+    DistinctRows,
+    Features,
+    Rows,
+    SparseRows,
+    row_blocks,
+    rows_in_memory,
+)
+from typicality.spaces.base import (
+    TOWARDS_THE_MEAN,
+    Predictor,
+    Space,
+    Subsample,
+    Sums,
+    Tally,
+    Wanted,
+    is_reached,
+)
+from typicality.spaces.far import FarRows
+from typicality.spaces.sample import SAMPLE_ROWS, Sample
+
+_TILE_ENTRIES = 2**16  # entries of the largest array of a tile: stays in the L2 cache
+_ROWS_PER_THREAD = 4096
+_SWEEPS = 400  # of a fit
+_ENTRY_SECONDS, _PRODUCT_SECONDS = 4e-8, 2e-9  # of arrays: rows x clusters, and x features
+_MOMENT_ROWS = 512  # of a sparse matrix, whose eigenvalues stand for those of all
+_EXACT_EIGENVALUES = 512  # the side of the largest matrix whose eigenvalues are all computed
+
+
+@dataclass(frozen=True, eq=False)
+class Centroids(Predictor):
+    """Prototypes in the input space.
+
+    They are kept relative to an origin near their middle, so that neither distances nor sums lose
+    digits when the data lie far from zero.
+
+    Parameters
+    ----------
+    origin : array of shape (d,)
+        A point of the type of the data.
+    offsets : array of shape (c, d), float64
+        The prototypes minus the origin.
+    """
+
+    origin: Annotated[Floats, "d"]
+    offsets: Annotated[Doubles, "c d"]
+
+    @classmethod
+    def at(cls, points: Floats, origin: Floats) -> Self:
+        """Prototypes at given points; a row given as a point is at distance zero."""
+        return cls(origin, (points.astype(origin.dtype) - origin).astype(np.float64))
+
+    @property
+    def n_clusters(self) -> int:
+        return len(self.offsets)
+
+    @property
+    def centers(self) -> Floats:
+        """The coordinates, shape (c, d), in the type of the data."""
+        return (self.offsets + self.origin).astype(self.origin.dtype)
+
+    def take(self, order: Places) -> Self:
+        return type(self)(self.origin, self.offsets[order])
+
+    def join(self, other: Self) -> Self:
+        return type(self)(self.origin, np.concatenate([self.offsets, other.offsets]))
+
+    def blend(self, other: Self, share: float) -> Self:
+        return type(self)(self.origin, self.offsets + share * (other.offsets - self.offsets))
+
+    def for_prediction(self) -> Self:
+        return self
+
+    def mutual_sqdist(self) -> Doubles:
+        sqdist: Doubles = cdist(self.offsets, self.offsets, "sqeuclidean")
+        return sqdist
+
+    def sqdist(self, X: Floats) -> Floats:
+        if is_sparse(X) or self.is_small(len(X)):
+            with np.errstate(over="ignore"):  # infinite is far
+                return np.asarray(self.exact_sqdist(X), dtype=X.dtype)
+        out = np.empty((len(X), self.n_clusters), X.dtype)
+        self._write(X, HardForm(), sqdist=out)
+        return out
+
+    def exact_sqdist(self, X: Any) -> Any:
+        self._check_shapes(X)
+        if is_tensor(X):
+            return self._tensor_sqdist(X)
+        if is_sparse(X):
+            return sqdist_to_points(X, self.offsets, self.origin)
+        with np.errstate(over="ignore"):
+            # Clusters first in memory: sums over few of them are ten times quicker that way.
+            return cdist(self.offsets.astype(X.dtype), X - self.origin, "sqeuclidean").T
+
+    def _tensor_sqdist(self, X: Any) -> Any:
+        import torch
+
+        rows, centers = self.about_origin(X), tensor_of(self.offsets, str(X.device))
+        norms = rows.square().sum(dim=1, keepdim=True) + centers.square().sum(dim=1)
+        return torch.addmm(norms, rows, centers.T, alpha=-2.0).clamp_(min=0.0)
+
+    def about_origin(self, X: Any) -> Any:
+        """Rows of an array or a tensor relative to the origin, as float64."""
+        if is_tensor(X):
+            return X.double() - tensor_of(self.origin, str(X.device)).double()
+        return (X - self.origin).astype(np.float64, copy=False)
+
+    def is_small(self, n_rows: int) -> bool:
+        """Whether arrays are quick enough for so many rows, by the sizes alone."""
+        per_entry = _ENTRY_SECONDS + _PRODUCT_SECONDS * len(self.origin)
+        return is_small(_SWEEPS * n_rows * self.n_clusters * per_entry)
+
+    def judge(
+        self,
+        rule: MembershipRule,
+        X: Floats,
+        *,
+        labels: NDArray[np.int32] | None = None,
+        memberships: Floats | None = None,
+    ) -> None:
+        if rule.compiled_form is None or is_sparse(X) or self.is_small(len(X)):
+            self._judge_by_arrays(rule, X, labels, memberships)
+        else:
+            self._write(X, rule.compiled_form, memberships=memberships, labels=labels)
+
+    def _judge_by_arrays(
+        self,
+        rule: MembershipRule,
+        X: Floats,
+        preferred: NDArray[np.int32] | None,
+        degrees: Floats | None,
+    ) -> None:
+        for rows in row_blocks(len(X)):
+            sqdist = self.exact_sqdist(X[rows])
+            memberships = None if degrees is None else rule.memberships(sqdist)
+            if degrees is not None:
+                degrees[rows] = memberships
+            if preferred is not None:
+                preferred[rows] = labels(rule, sqdist, memberships)
+
+    def _check_shapes(self, X: Any, sample_weight: Any = None) -> None:
+        """Compiled code does not look where it reads."""
+        if X.ndim != 2 or X.shape[1] != len(self.origin):
+            raise ValueError(
+                f"X has shape {X.shape}, but the prototypes have {len(self.origin)} features: "
+                "pass rows with the same features."
+            )
+        if sample_weight is not None and sample_weight.shape != X.shape[:1]:
+            raise ValueError(
+                f"sample_weight.shape == {sample_weight.shape}, expected {X.shape[:1]}."
+            )
+
+    def _write(
+        self,
+        X: Floats,
+        form: object,
+        *,
+        sqdist: Floats | None = None,
+        memberships: Floats | None = None,
+        labels: NDArray[np.int32] | None = None,
+    ) -> None:
+        from typicality.compiled.sweep import write_rows
+
+        self._check_shapes(X)
+        nothing = np.empty((0, 0), X.dtype)
+        outputs = (
+            nothing if sqdist is None else sqdist,
+            nothing if memberships is None else memberships,
+            np.empty(0, np.int32) if labels is None else labels,
+        )
+        X, origin, centers = map(_read_only, (X, self.origin, self.offsets.astype(X.dtype)))
+        over_ranges(
+            lambda first, last: write_rows(
+                form, X, origin, centers, self.tile_rows, first, last, *outputs
+            ),
+            len(X),
+            at_least=_ROWS_PER_THREAD,
+        )
+
+    @property
+    def tile_rows(self) -> int:
+        """Rows of a tile of compiled code; they depend on the shapes alone, never on threads."""
+        largest = max(self.n_clusters, len(self.origin))
+        return int(2 ** np.clip(np.log2(_TILE_ENTRIES / largest) // 1, 4, 8))
+
+    def fold_compiled(self, form: Any, block: Block, wanted: Wanted) -> Sums:
+        """The sums of a block of an array, tile by tile; no (n, c) matrix is formed."""
+        from typicality.compiled.sweep import fold_rows
+
+        X, (c, d) = block.X, self.offsets.shape
+        self._check_shapes(X, block.weight)
+        labels, memberships = wanted.write_labels, wanted.write_memberships
+        if labels is None:
+            labels = np.empty(len(X) if wanted.labels else 0, np.int32)
+        if memberships is None:
+            memberships = np.empty((0, 0), X.dtype)
+        weight = _read_only(np.empty(0, X.dtype) if block.weight is None else block.weight)
+        rows, origin, centers = map(_read_only, (X, self.origin, self.offsets.astype(X.dtype)))
+        sums, members = np.zeros((c, d + 2)), np.zeros((c if wanted.members else 0, d))
+        objective = fold_rows(
+            form, rows, weight, origin, centers, self.tile_rows, sums, labels, members, memberships
+        )
+        first, mass, within = sums[:, :-2], sums[:, -2], sums[:, -1]
+        tally = Tally.of(labels, block.weight, c) if wanted.labels else 0
+        return Sums(first, mass, within, mass, objective, tally, members)
+
+
+class Euclidean(Space[Centroids]):
+    r"""The space of the data: prototypes are weighted means of rows.
+
+    .. math:: v_k = \frac{\sum_h \omega_h w_{hk} x_h}{\sum_h \omega_h w_{hk}}, \qquad
+        d_{hk} = \lVert x_h - v_k \rVert^2.
+
+    Implements :cite:`filippone2010`, eq. (9); :cite:`miyamoto2003`, eq. (3) and (5). A step is one
+    pass over the rows, O(n c d), in which no (n, c) matrix is formed.
+
+    Parameters
+    ----------
+    rows : Rows or array of shape (n, d), C-contiguous, float32 or float64
+        The rows, wherever they are.
+    sample_weight : array of shape (n,), optional
+        The weights of an array of rows. Weight k counts as k copies of the row.
+    """
+
+    def __init__(self, rows: Rows | Floats, sample_weight: Floats | None = None) -> None:
+        self.rows = rows if isinstance(rows, Rows) else rows_in_memory(rows, sample_weight)
+
+    def sqdist(self, prototypes: Centroids, block: Block) -> Any:
+        return prototypes.exact_sqdist(block.X)
+
+    def accumulate(self, block: Block, weights: Any) -> Doubles:
+        """Sums of the rows about the origin, under each column of weights."""
+        X, origin = block.X, self.origin
+        if is_sparse(X):  # they are summed as they are, and the origin is subtracted from the sums
+            about_zero: Doubles = (X.astype(np.float64, copy=False).T @ weights).T
+            return np.asarray(about_zero - weights.sum(axis=0)[:, None] * origin)
+        rows = Centroids(origin, np.empty((0, 0))).about_origin(X)
+        if is_tensor(X):
+            weights = tensor_of(weights, str(X.device))
+            return np.asarray((weights.double().T @ rows).cpu().numpy())
+        return np.asarray(weights.T @ rows)
+
+    def means(
+        self, sums: Doubles, total: Doubles, unless_empty: Centroids | None = None
+    ) -> Centroids:
+        reached = is_reached(total)[:, None]
+        offsets = sums / np.where(reached, total[:, None], 1.0)
+        if unless_empty is not None:
+            offsets = np.where(reached, offsets, unless_empty.offsets)
+        return Centroids(self.origin, offsets)
+
+    def moves(self, before: Centroids, after: Centroids) -> Doubles:
+        return np.asarray(np.sum((after.offsets - before.offsets) ** 2, axis=1))
+
+    def fused(
+        self, rule: MembershipRule, prototypes: Centroids, block: Block, wanted: Wanted
+    ) -> Sums | None:
+        if is_tensor(block.X):
+            from typicality.spaces.torch_sweep import fused_sums
+
+            return None if wanted.labels else fused_sums(rule, prototypes, block)
+        form = rule.compiled_form
+        if form is None or is_sparse(block.X) or prototypes.is_small(self.rows.n_rows):
+            return None
+        return prototypes.fold_compiled(form, block, wanted)
+
+    def own_sqdist(self, prototypes: Centroids, block: Block, labels: Places) -> Doubles:
+        if is_sparse(block.X):
+            return super().own_sqdist(prototypes, block, labels)
+        apart = prototypes.about_origin(block.X) - prototypes.offsets[labels]
+        return np.asarray(np.einsum("hj,hj->h", apart, apart))
+
+    @property
+    def features(self) -> Features:
+        """Means, variances and ranges of the features."""
+        return self.rows.features
+
+    @property
+    def typical(self) -> "Euclidean":
+        return self._typical or self
+
+    @cached_property
+    def _typical(self) -> "Euclidean | None":
+        """The space of the typical rows, if there are others. One fold, and medians of a sample."""
+        far = FarRows.of(self.rows)
+        if self.rows.fold(far.count) == 0:
+            return None
+        typical = Euclidean(self.rows.reweighted(far.weigh))
+        typical._typical = None
+        return typical
+
+    @cached_property
+    def origin(self) -> Floats:
+        """The mean of the typical rows, in the type of the data."""
+        return self.typical.features.mean.astype(self.rows.dtype)
+
+    @cached_property
+    def covariance(self) -> Doubles:
+        """The covariance of the features, O(n d^2)."""
+        mean = self.features.mean
+
+        def scatter(block: Block) -> Doubles:
+            centred = block.X - mean
+            weighted = centred if block.weight is None else centred * block.weight[:, None]
+            return np.asarray(np.einsum("hi,hj->ij", weighted, centred))
+
+        return np.asarray(self.rows.fold(scatter) / self.rows.total_weight)
+
+    @property
+    def total_variance(self) -> float:
+        return float(self.features.variance.sum())
+
+    @property
+    def dimension(self) -> float:
+        """The number of features that are not constant; 1 where all are."""
+        return max(float(np.count_nonzero(self.features.low < self.features.high)), 1.0)
+
+    @property
+    def n_distinct_rows(self) -> int:
+        """The number of distinct rows of positive weight."""
+        return self.rows.sample().n_distinct
+
+    def largest_moment(self, *, normalised: bool) -> float:
+        if isinstance(self.rows, SparseRows):
+            return float(self.sample(_MOMENT_ROWS).moments(normalised=normalised)[-1])
+        some = self.rows.sample(SAMPLE_ROWS)
+        sqnorm = some.sqdist_to_mean() if normalised else np.ones(len(some.rows))
+        scale = np.sqrt(some.weight / np.where(sqnorm > 0, sqnorm, 1.0) / some.weight.sum())
+        return _largest_eigenvalue((some.rows - some.mean) * scale[:, None])
+
+    @property
+    def how(self) -> str:
+        n_rows, n_features = self.rows.n_rows, self.rows.n_features
+        if isinstance(self.rows, SparseRows):
+            return (
+                f"each iteration is one sweep over the {self.rows.X.nnz:,} stored values of "
+                f"{n_rows:,} sparse rows x {n_features:,} features; no row is made dense."
+            )
+        return (
+            f"each iteration is one sweep over {n_rows:,} rows x {n_features} features; nothing of "
+            "size rows x clusters is kept."
+        )
+
+    def candidates(self, n_clusters: int) -> DistinctRows:
+        return self.rows.sample(max(LARGEST_SAMPLE, 4 * n_clusters))
+
+    def sample(self, at_most: int | None = SAMPLE_ROWS) -> Sample:
+        some = self.rows.sample(self.rows.n_rows if at_most is None else at_most)
+        between = sparse_distances if is_sparse(some.rows) else cdist
+        return Sample(
+            some.rows,
+            some.index,
+            some.weight,
+            lambda: 0.5 * between(some.rows, some.rows, "sqeuclidean"),
+        )
+
+    def sqdist_of(self, prototypes: Centroids, sample: Sample) -> Doubles:
+        return prototypes.sqdist(sample.rows).astype(np.float64)
+
+    def at(self, points: Floats) -> Centroids:
+        return Centroids.at(points, self.origin)
+
+    def near_rows(self, index: Places, *, share: float = TOWARDS_THE_MEAN) -> Centroids:
+        points = as_dense(self.rows.take(index)).astype(np.float64)
+        points += share * (self.typical.features.mean - points)
+        return Centroids.at(points, self.origin)
+
+    def subsample(self, at_most: int) -> Subsample[Centroids] | None:
+        if self.rows.n_rows <= at_most and self.rows.in_memory:
+            return None
+        few = self.rows.sample(at_most)
+        sample = Euclidean(few.rows, few.weight.astype(self.rows.dtype))
+        return Subsample(sample, lambda p: self.at(p.centers), lambda p: sample.at(p.centers))
+
+    def largest_membership(self, rule: MembershipRule, prototypes: Centroids) -> float:
+        """The clearest membership of a sample of the rows that take part."""
+        return float(prototypes.memberships(rule, self.rows.sample(SAMPLE_ROWS).rows).max())
+
+
+def _read_only(array: Floats) -> Floats:
+    """A view that cannot be written to: numba compiles apart for arrays that can and cannot."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _largest_eigenvalue(factor: Doubles) -> float:
+    """The largest eigenvalue of F'F, by the smaller of F'F and FF', or iteratively for a large F.
+
+    A warning asks for it: it must not cost more than a fit.
+    """
+    few = factor if factor.shape[0] >= factor.shape[1] else factor.T
+    if few.shape[1] <= _EXACT_EIGENVALUES:
+        return float(np.linalg.eigvalsh(few.T @ few)[-1])
+    gram = LinearOperator((few.shape[1],) * 2, matvec=lambda v: few.T @ (few @ v), dtype=np.float64)
+    start = np.einsum("ij,ij->j", few, few)  # the same in every run, and near what is sought
+    return float(eigsh(gram, k=1, v0=start, tol=1e-6, return_eigenvectors=False)[0])

@@ -1,0 +1,528 @@
+"""Kernel-induced spaces: prototypes are weighted means of mapped rows in memory."""
+
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality._cached import cached_property
+from typicality._quantiles import weighted_quantile
+from typicality._tensors import array_of, is_tensor, tensor_of
+from typicality._typing import Doubles, Floats, Places
+from typicality.kernels import Kernel
+from typicality.membership.base import MembershipRule, labels, like, namespace
+from typicality.membership.hard import Hard
+from typicality.membership.possibilistic import WithTails
+from typicality.operators import (
+    EXACT,
+    Columns,
+    Expansion,
+    KernelColumns,
+    Operator,
+    Tolerance,
+    choose_operator,
+    compressed,
+)
+from typicality.rows import (
+    Block,
+    DistinctRows,
+    TensorRows,
+    count_distinct_rows,
+    rows_in_memory,
+)
+from typicality.spaces.base import (
+    TOWARDS_THE_MEAN,
+    Predictor,
+    Pull,
+    Space,
+    Subsample,
+    is_reached,
+    rows_of,
+)
+from typicality.spaces.far import far_rows
+from typicality.spaces.sample import SAMPLE_ROWS, Sample
+
+_LARGEST_START = 1024  # distinct rows a start looks at
+_ABOUT = 2.0  # the factor by which a sample may be wrong
+_SPECTRUM_ROWS = 512  # rows whose eigenvalues stand for those of all
+_MEDIAN_ROWS = 2**17
+
+
+@dataclass(frozen=True, eq=False)
+class ExpandedPrototypes(Predictor):
+    r"""Prototypes as prediction needs them: the sums that lead to distances, for any row.
+
+    .. math:: \lVert \Phi(x) - v_k \rVert^2 = 2 \sum_r w_{rk} E(x, x_r) - w_k^\top E w_k
+
+    Implements :cite:`filippone2010`, eq. (28); :cite:`miyamoto2003`, eq. (11) and (15).
+
+    Parameters
+    ----------
+    sums : Expansion
+        :math:`\sum_r w_{rk} E(x, x_r)` for any x, by an operator.
+    energy : array of shape (c,)
+        :math:`w_k^\top E w_k`.
+    dtype : dtype
+        The type of the data, and of what is given back.
+    source : pair of KernelColumns and array of shape (n, c), optional
+        The training rows and the weights, of which a smaller model can be made.
+    """
+
+    sums: Expansion
+    energy: Annotated[Doubles, "c"]
+    dtype: np.dtype[Any]
+    source: Annotated[Any, tuple[Columns, Annotated[Floats, "n c"]] | None] = None
+
+    @property
+    def n_clusters(self) -> int:
+        return len(self.energy)
+
+    def compress(self, rtol: float) -> Self:
+        """The same but for `rtol` in the sums, without most of the training rows."""
+        if self.source is not None:
+            return replace(self, sums=compressed(*self.source, rtol=rtol), source=None)
+        if rtol < self.sums.rtol:
+            raise ValueError(
+                "This model is already compressed: its sums are accurate to "
+                f"{self.sums.rtol:.1e}, not to rtol={rtol:g}. Compress the full model."
+            )
+        return self
+
+    def sqdist(self, X: Floats) -> Floats:
+        return self.exact_sqdist(X).astype(self.dtype)
+
+    def exact_sqdist(self, X: Floats) -> Doubles:
+        return np.asarray(sqdist_of_products(self.sums.complement_at(X), self.energy))
+
+    def dtype_for(self, X: Floats) -> np.dtype[Any]:
+        return self.dtype
+
+    def judge(
+        self,
+        rule: MembershipRule,
+        X: Floats,
+        *,
+        labels: NDArray[np.int32] | None = None,
+        memberships: Floats | None = None,
+    ) -> None:
+        sqdist = self.exact_sqdist(X)
+        if labels is not None:
+            labels[:] = _labels(rule, sqdist)
+        if memberships is not None:
+            memberships[:] = rule.memberships(sqdist)
+
+
+_labels = labels
+
+
+def sqdist_of_products(products: Any, energy: Doubles) -> Any:
+    """Squared distances from `E @ W` and `w' E w`.
+
+    Negative ones can only be rounding, or a kernel that is no scalar product: they become zero.
+    """
+    return (2.0 * products - like(energy, products)).clip(min=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelPrototypes:
+    r"""Weighted means of mapped training rows, known by their weights.
+
+    Parameters
+    ----------
+    operator : Operator
+        Products with the kernel matrix of the training rows.
+    weights, products : arrays of shape (n, c), or tensors where sums are computed on a device
+        The weights, each column of which sums to one, and :math:`E w_k` on the training rows.
+    cross : array of shape (c, c)
+        :math:`w_k^\top E w_l`.
+    dtype : dtype
+        The type of the data, and of what is given back.
+    """
+
+    operator: Operator
+    weights: Any
+    products: Any
+    cross: Doubles
+    dtype: Any
+
+    @classmethod
+    def of(cls, operator: Operator, weights: Any, products: Any, dtype: Any) -> Self:
+        return cls(operator, weights, products, array_of(weights.T @ products), dtype)
+
+    @property
+    def n_clusters(self) -> int:
+        return int(self.weights.shape[1])
+
+    @property
+    def energy(self) -> Doubles:
+        r"""The mean squared distance of the weighted rows to each prototype, w' E w."""
+        return np.diagonal(self.cross)
+
+    @property
+    def training_sqdist(self) -> Any:
+        """Squared distances of the training rows, from products that are there already."""
+        return sqdist_of_products(self.products, self.energy)
+
+    def take(self, order: Places) -> Self:
+        return replace(
+            self,
+            weights=self.weights[:, order],
+            cross=self.cross[np.ix_(order, order)],
+            products=self.products[:, order],
+        )
+
+    def join(self, other: Self) -> Self:
+        xp = namespace(self.weights)
+        weights = xp.concat([self.weights, other.weights], axis=1)
+        products = xp.concat([self.products, other.products], axis=1)
+        return self.of(self.operator, weights, products, self.dtype)
+
+    def blend(self, other: Self, share: float) -> Self:
+        weights = self.weights + share * (other.weights - self.weights)
+        products = self.products + share * (other.products - self.products)
+        return self.of(self.operator, weights, products, self.dtype)
+
+    def change_from(self, before: Self) -> float:
+        """How much the weights changed, in total; the most of all prototypes."""
+        return float(abs(self.weights - before.weights).sum(0).max())
+
+    def mutual_sqdist(self) -> Doubles:
+        sqdist: Doubles = 2.0 * self.cross - self.energy - self.energy[:, None]
+        np.fill_diagonal(sqdist, 0.0)
+        return sqdist.clip(min=0.0)
+
+    def for_prediction(self, *, rtol: float | None = None) -> ExpandedPrototypes:
+        """The same without what only the training rows need; with a finer promise, if asked for."""
+        if rtol is None:
+            return self._expanded
+        return self._with_sums(self.operator.expansion(self.weights, rtol=rtol))
+
+    @cached_property
+    def _expanded(self) -> ExpandedPrototypes:
+        return self._with_sums(self.operator.expansion(self.weights))
+
+    def _with_sums(self, sums: Expansion) -> ExpandedPrototypes:
+        source = self.operator.columns, array_of(self.weights)
+        return ExpandedPrototypes(sums, self.energy.copy(), self.dtype, source)
+
+    def sqdist(self, X: Floats) -> Floats:
+        """Squared distances of any rows."""
+        return self._expanded.sqdist(X)
+
+    def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
+        """Memberships of any rows."""
+        return self._expanded.memberships(rule, X)
+
+    def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
+        """The prototype any row prefers."""
+        return self._expanded.labels(rule, X)
+
+
+class Gram(Space[KernelPrototypes]):
+    r"""The space a kernel induces: prototypes are weighted means of mapped rows.
+
+    With weights :math:`w_{hk}` that sum to one in each cluster and
+    :math:`E_{hr} = \tfrac12 \lVert \Phi(x_h) - \Phi(x_r) \rVert^2`,
+
+    .. math:: v_k = \sum_h w_{hk} \Phi(x_h), \qquad
+        d_{hk} = \lVert \Phi(x_h) - v_k \rVert^2 = 2 (E w_k)_h - w_k^\top E w_k.
+
+    What adds up over blocks is the weights themselves, and the means are one product `E @ W`,
+    computed by an operator.
+
+    Implements :cite:`filippone2010`, eq. (12)-(16); :cite:`miyamoto2003`, eq. (7)-(8), (12)-(13).
+    Differs from the papers: distances are written with E instead of K, which is the same and keeps
+    all digits for wide kernels.
+
+    Parameters
+    ----------
+    kernel : Kernel or Columns
+        The kernel, or its columns where the rows are not coordinates.
+    X : array of shape (n, d)
+        The rows.
+    sample_weight : array of shape (n,), optional
+        Weight k counts as k copies of the row.
+    tolerance : Tolerance
+        How far means of kernel values may be off; not at all, but for rounding, when left out.
+    device : str, optional
+        Where products are computed, as torch names it; None for NumPy and compiled code.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | Columns,
+        X: Floats,
+        sample_weight: Floats | None = None,
+        *,
+        tolerance: Tolerance = EXACT,
+        device: str | None = None,
+    ) -> None:
+        self.columns: Columns = KernelColumns(kernel, X) if isinstance(kernel, Kernel) else kernel
+        self.tolerance = tolerance
+        self.operator = choose_operator(self.columns, X, tolerance, device=device)
+        self.rows = rows_in_memory(X, sample_weight)
+        where = getattr(self.operator, "device", None)
+        if hasattr(self.operator, "complement_of"):  # weights and products stay on the device
+            self.rows = TensorRows(X, sample_weight, str(where))
+        limit = tolerance.share * self.total_variance
+        if 0 < _ABOUT * limit < self.operator.rtol:  # a sample, or an operator, took it for larger
+            finer = tolerance.within(limit)
+            self.operator = choose_operator(self.columns, X, finer, device=device)
+            del self.mean, self.total_variance
+
+    @property
+    def X(self) -> Floats:  # noqa: N802
+        rows: Any = self.rows
+        X: Floats = rows.given if isinstance(rows, TensorRows) else rows.X
+        return X
+
+    # ---- the space -------------------------------------------------------------------------------
+
+    def sqdist(self, prototypes: KernelPrototypes, block: Block) -> Any:
+        return sqdist_of_products(prototypes.products[rows_of(block)], prototypes.energy)
+
+    def accumulate(self, block: Block, weights: Any) -> list[Any]:
+        return [weights]
+
+    def means(
+        self, sums: list[Any], total: Doubles, unless_empty: KernelPrototypes | None = None
+    ) -> KernelPrototypes:
+        weights = sums[0] if len(sums) == 1 else np.concatenate(sums)
+        reached = is_reached(total)
+        weights = weights / like(np.where(reached, total, 1.0), weights)
+        if unless_empty is not None and not reached.all():
+            weights[:, ~reached] = unless_empty.weights[:, ~reached]
+        return self._expanded(weights)
+
+    def _expanded(self, weights: Any) -> KernelPrototypes:
+        """Prototypes by their weights, with their products: the one costly line of a step."""
+        operator: Any = self.operator
+        if isinstance(self.rows, TensorRows):
+            weights = weights if is_tensor(weights) else tensor_of(weights, self.rows.device)
+            products = operator.complement_of(weights)
+        else:
+            products = np.asarray(operator.complement(weights), dtype=np.float64)
+        return KernelPrototypes.of(operator, weights, products, self.dtype)
+
+    def moves(self, before: KernelPrototypes, after: KernelPrototypes) -> Doubles:
+        """To full precision however small they are: -delta' E delta."""
+        change, shift = after.weights - before.weights, after.products - before.products
+        moves: Doubles = array_of(-(change * shift).sum(0))
+        return moves.clip(min=0.0)
+
+    def pull(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Pull:
+        """Relative to the weight of the nearest row, where all weights might underflow."""
+        if not isinstance(rule, WithTails):
+            return super().pull(rule, prototypes)
+        counted = prototypes.products
+        if self.sample_weight is not None:
+            counted = counted[np.flatnonzero(self.sample_weight)]
+        xp = namespace(counted)
+        nearest = sqdist_of_products(xp.min(counted, axis=0), prototypes.energy)[None]
+
+        def relative(sqdist: Any, memberships: Any) -> Any:
+            # Only rows of no weight are nearer. Pull is relative to the first of the rows given.
+            return rule.pull(xp.concat([nearest, xp.maximum(sqdist, nearest)], axis=0))[1:]
+
+        return relative
+
+    def preferred(
+        self, rule: MembershipRule, prototypes: KernelPrototypes
+    ) -> NDArray[np.int32] | None:
+        if self.operator.rtol == 0:
+            return None
+        return prototypes.labels(rule, self.X)  # what new rows get, to the last bit
+
+    @property
+    def how(self) -> str:
+        return self.operator.how
+
+    # ---- the mean and the variance ---------------------------------------------------------------
+
+    @cached_property
+    def mean(self) -> KernelPrototypes:
+        """The mean of all mapped rows, as a single prototype."""
+        return self.middle()
+
+    @cached_property
+    def total_variance(self) -> float:
+        mean = self.mean
+        return float((mean.weights * mean.training_sqdist).sum())
+
+    @property
+    def typical(self) -> "Gram":
+        return self._typical or self
+
+    @cached_property
+    def _typical(self) -> "Gram | None":
+        """The space of the typical rows, if there are others; on a sphere no row is far."""
+        if self.columns.on_sphere:
+            return None
+        few = self._spectrum_sample
+        near = [weighted_quantile(few.sqdist_to(i), 0.5, few.weight) for i in range(len(few.index))]
+
+        def company(rows: Places) -> tuple[Doubles, Doubles]:
+            sqdist = 2.0 * self.columns.half_sqdist(self.X[rows])[:, few.index]
+            return sqdist.astype(np.float64), few.weight
+
+        centre = few.index[[int(np.argmin(near))]]
+        sqdist = 2.0 * self.columns.half_sqdist(self.X[centre])[0].astype(np.float64)
+        far = far_rows(sqdist, self.sample_weight, company)
+        if far is None:
+            return None
+        typical = copy(self)
+        for name in ("mean", "total_variance", "_spectrum_sample"):
+            vars(typical).pop(name, None)
+        weight = np.where(far, 0.0, 1.0 if self.sample_weight is None else self.sample_weight)
+        typical.rows = rows_in_memory(self.X, weight.astype(self.dtype))
+        typical._typical = None
+        return typical
+
+    # ---- a sample --------------------------------------------------------------------------------
+
+    def sample(self, at_most: int | None = SAMPLE_ROWS) -> Sample:
+        at_most = len(self.X) if at_most is None else at_most
+        if isinstance(self.columns, KernelColumns):
+            data = DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
+            index, weight = data.index, data.weight
+        else:  # the values of a row follow the order of the training rows: go by its place instead
+            data = DistinctRows.of(self.X, self.sample_weight)
+            order = np.argsort(self.mean.products[data.index, 0], kind="stable")
+            every = np.linspace(0, len(order) - 1, min(at_most, len(order))).astype(np.intp)
+            index, weight = data.index[order[every]], data.weight[order[every]]
+        rows = self.X[index]
+        return Sample(rows, index, weight, lambda: self.columns.half_sqdist_among(rows, index))
+
+    def sqdist_of(self, prototypes: KernelPrototypes, sample: Sample) -> Doubles:
+        return np.asarray(
+            array_of(sqdist_of_products(prototypes.products[sample.index], prototypes.energy))
+        )
+
+    def candidates(self, n_clusters: int) -> Sample:
+        return self.sample(max(_LARGEST_START, 4 * n_clusters))
+
+    @cached_property
+    def _spectrum_sample(self) -> Sample:
+        return self.sample(_SPECTRUM_ROWS)
+
+    @cached_property
+    def _spectrum(self) -> Doubles:
+        """Eigenvalues of the covariance in the induced space, of a sample of distinct rows."""
+        return self._spectrum_sample.moments(normalised=False)
+
+    @property
+    def dimension(self) -> float:
+        """The effective dimension of the mapped rows, (sum of variances)^2 / sum of squares."""
+        variances = self._spectrum.clip(min=0.0)
+        return float(variances.sum() ** 2 / (variances**2).sum()) if variances.any() else 1.0
+
+    @cached_property
+    def n_distinct_rows(self) -> int:
+        """The number of distinct rows of positive weight."""
+        return count_distinct_rows(self.X, self.sample_weight)
+
+    @cached_property
+    def _largest_of_directions(self) -> float:
+        return float(self._spectrum_sample.moments(normalised=True)[-1])
+
+    def largest_moment(self, *, normalised: bool) -> float:
+        return self._largest_of_directions if normalised else float(self._spectrum[-1])
+
+    # ---- starts ----------------------------------------------------------------------------------
+
+    def at(self, points: Floats) -> KernelPrototypes:
+        """The means of the rows nearest to each point; of the nearest row, where it has none."""
+        if not isinstance(self.columns, KernelColumns):
+            raise TypeError("points have coordinates, the rows of this space have none")
+        distances = KernelColumns(self.columns.kernel_function, points).half_sqdist(self.X)
+        row_weight = self._row_weight
+        distances[row_weight == 0] = np.inf
+        weights = Hard().memberships(distances)
+        empty = np.flatnonzero((weights * row_weight[:, None]).sum(axis=0) == 0)
+        weights[distances[:, empty].argmin(axis=0), empty] = 1.0
+        return self.prototypes(weights)
+
+    def near_rows(self, index: Places, *, share: float = TOWARDS_THE_MEAN) -> KernelPrototypes:
+        mean = (self._row_weight / self._row_weight.sum())[:, None]
+        weights = np.tile(share * mean, (1, len(index)))
+        weights[index, np.arange(len(index))] += 1.0 - share
+        return self._expanded(weights)
+
+    @property
+    def _row_weight(self) -> Doubles:
+        if self.sample_weight is None:
+            return np.broadcast_to(1.0, len(self.X))  # takes no memory
+        return self.sample_weight.astype(np.float64)
+
+    def subsample(self, at_most: int) -> Subsample[KernelPrototypes] | None:
+        if not isinstance(self.columns, KernelColumns) or len(self.X) <= at_most:
+            return None
+        few = DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
+        sample = Gram(self.columns.kernel_function, few.rows, few.weight.astype(self.dtype))
+        own = self._row_weight[few.index]
+
+        def to_full(prototypes: KernelPrototypes) -> KernelPrototypes:
+            weights = np.zeros((len(self.X), prototypes.n_clusters))
+            weights[few.index] = prototypes.weights / own[:, None]
+            return self.prototypes(weights)
+
+        def to_sample(prototypes: KernelPrototypes) -> KernelPrototypes:
+            # The nearest row of the sample: all that a start needs.
+            nearest = prototypes.sqdist(few.rows).argmin(axis=0)
+            return sample.near_rows(nearest, share=0.0)
+
+        return Subsample(sample, to_full, to_sample)
+
+    # ---- what warnings ask -----------------------------------------------------------------------
+
+    @property
+    def share_of_sphere(self) -> float:
+        """The variance relative to that of rows at right angles, where rows lie on a sphere."""
+        return self.total_variance / self._sqradius
+
+    @cached_property
+    def neighbours(self) -> float:
+        """The median number of other rows a row is similar to, where rows lie on a sphere.
+
+        Of every k-th row, where there are very many.
+        """
+        counted = np.flatnonzero(self._row_weight)
+        some = counted[:: max(1, len(counted) // _MEDIAN_ROWS)]
+        weights, products = (array_of(a[some, 0]) for a in (self.mean.weights, self.mean.products))
+        return float(np.median((1.0 - products / self._sqradius) / weights)) - 1.0
+
+    @cached_property
+    def _sqradius(self) -> float:
+        return float(self.columns.sqnorm(self.X[:1])[0])
+
+    @property
+    def negative_share(self) -> float:
+        """The part of the variance that is negative; above zero, the kernel is no product."""
+        if self.columns.positive_semidefinite:
+            return 0.0
+        negative = -self._spectrum.clip(max=0.0).sum()
+        return float(negative / max(np.abs(self._spectrum).sum(), np.finfo(np.float64).tiny))
+
+    @property
+    def missing_sqdist(self) -> float:
+        """What all squared distances between rows lack to be those of points in some space."""
+        n_rows = len(self._spectrum)
+        return float(max(-2.0 * n_rows * self._spectrum[0], 0.0))
+
+    @property
+    def lost_share(self) -> float:
+        """How much of the variance may be rounding, where distances are differences of kernels."""
+        rounding = self.columns.distance_error
+        return rounding / self.total_variance if self.total_variance > 0 else 0.0
+
+    def n_clipped(self, prototypes: KernelPrototypes) -> int:
+        """How many squared distances to the prototypes came out negative, beyond rounding."""
+        sqdist = 2.0 * prototypes.products - like(prototypes.energy, prototypes.products)
+        largest = max(float(abs(sqdist).max()), self.total_variance)
+        return int((sqdist < -1e-9 * largest).sum())
+
+    def largest_membership(self, rule: MembershipRule, prototypes: KernelPrototypes) -> float:
+        """The clearest membership of the rows that take part."""
+        return float(self.memberships(rule, prototypes)[self._row_weight > 0].max())
