@@ -21,14 +21,15 @@ from sklearn.base import clone
 
 from _report import Report, machine
 from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
+from typicality._tensors import OnDevice
 from typicality.kernels import Gaussian
 from typicality.membership import Fuzzy
 from typicality.operators import Fused, KernelColumns, Tiles
-from typicality.spaces import torch_sweep
-from typicality.spaces.euclidean import Centroids
+from typicality.rows import TensorRows
+from typicality.spaces import Euclidean, torch_sweep
 
 _ROOT = Path(__file__).resolve().parents[1]
-_TESTS = ["operators/test_device.py", "cluster/test_tensors.py", "geometry/test_torch_sweep.py"]
+_TESTS = ["operators/test_device.py", "cluster/test_tensors.py", "spaces/test_torch_sweep.py"]
 _SAMPLE = 1000  # rows, half of them the outermost
 _BLOCK = 4096  # rows of a block of the kernel matrix, by plain torch
 
@@ -194,22 +195,31 @@ def plain_sweep(X: torch.Tensor, centers: torch.Tensor) -> tuple[torch.Tensor, t
 def show_sweep(n: int, report: Report) -> None:
     X, c = drawn(n, 16), 20
     start = X[:c].double().cpu().numpy()
-    prototypes = Centroids.at(start, np.zeros(16, np.float32))
-    some = X[: n // 5]
-    exact = Centroids.at(start, np.zeros(16)).fold(Fuzzy(2.0), some.double())
-    ours = prototypes.fold(Fuzzy(2.0), some)
-    off = np.abs(ours.first / ours.mass[:, None] - exact.first / exact.mass[:, None]).max()
-    times = {"fused": milliseconds(lambda: prototypes.fold(Fuzzy(2.0), X), 9)}
+
+    def on_gpu(tensor: torch.Tensor) -> Euclidean:
+        return Euclidean(TensorRows(OnDevice(tensor), None, "cuda"))
+
+    some, space = X[: n // 5], on_gpu(X)
+    exact, ours = (
+        rows.sweep(Fuzzy(2.0), rows.at(start)).prototypes
+        for rows in (on_gpu(some.double()), on_gpu(some))
+    )
+    off = np.abs(ours.centers - exact.centers).max()
+    prototypes = space.at(start)
+    times = {"fused": milliseconds(lambda: space.fold(Fuzzy(2.0), prototypes), 9)}
     centers = torch.as_tensor(start, device="cuda").float()
     compiled = torch.compile(plain_sweep)
     times["torch.compile"] = milliseconds(lambda: compiled(X, centers))
     times["torch, by hand"] = milliseconds(lambda: plain_sweep(X, centers))
     fused = torch_sweep._is_fused
     torch_sweep._is_fused = lambda *_: False
-    times["torch, array form of the rule"] = milliseconds(lambda: prototypes.fold(Fuzzy(2.0), X))
+    times["torch, array form of the rule"] = milliseconds(
+        lambda: space.fold(Fuzzy(2.0), prototypes)
+    )
     torch_sweep._is_fused = fused
-    host = X.cpu().numpy()
-    times["compiled, 16 cores"] = milliseconds(lambda: prototypes.fold(Fuzzy(2.0), host))
+    host = Euclidean(X.cpu().numpy())
+    start_there = host.at(start)
+    times["compiled, 16 cores"] = milliseconds(lambda: host.fold(Fuzzy(2.0), start_there))
     report.table(
         f"A sweep of fuzzy c-means, m = 2, {n:,} x 16, c = 20, float32",
         ["by", "ms"],

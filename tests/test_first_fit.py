@@ -16,7 +16,6 @@ import instances
 import typicality
 from typicality.cli import main, warm_up
 from typicality.compiled import small
-from typicality.membership import labels
 from typicality.spaces.euclidean import Centroids
 
 FITS = """
@@ -73,25 +72,18 @@ def test_rows_get_the_same_numbers_on_both_sides_of_the_switch(rule, dtype, rng,
     X = rng.normal(size=(400, 5)).astype(dtype)
     centroids = Centroids.at(X[:3], X.mean(axis=0))
     last = 300  # rows that arrays do, and one row more that they do not
-    monkeypatch.setattr(Centroids, "_is_small", lambda self, rows: len(rows) <= last)
+    monkeypatch.setattr(Centroids, "is_small", lambda self, n_rows: n_rows <= last)
     precision = 1e-11 if dtype == "f8" else 2e-5
     at_most, more = X[:last], X[: last + 1]
     for method in (centroids.memberships, centroids.labels):
         assert_allclose(method(rule, at_most), method(rule, more)[:last], precision, precision)
     assert_allclose(centroids.sqdist(at_most), centroids.sqdist(more)[:last], precision, precision)
-    chosen = labels(rule, centroids.sqdist(more))
     weight = np.append(np.ones(last), 0.0).astype(dtype)
-    by_arrays = centroids.fold(rule, at_most)
-    compiled = centroids.fold(rule, more, weight)
-    for field in ("first", "mass", "within", "objective"):
+    by_arrays = instances.sums_of(rule, centroids, at_most)
+    compiled = instances.sums_of(rule, centroids, more, weight)
+    for field in ("sums", "mass", "within", "objective"):
         expected = getattr(compiled, field)
         assert_allclose(getattr(by_arrays, field), expected, 100 * precision, 100 * precision)
-    chosen = chosen.astype(np.int32)
-    assert_allclose(
-        centroids.sum_distances(at_most, None, chosen[:last]),
-        centroids.sum_distances(more, weight, chosen),
-        precision,
-    )
 
 
 # ---- the cache, and what fills it ----------------------------------------------------------------
@@ -127,7 +119,7 @@ def test_warm_up_runs_fits_in_processes(monkeypatch):
 def test_warm_up_compiles_the_loops_of_all_rules_and_kernels():
     from typicality.compiled.pair_sums import sum_pairs
     from typicality.compiled.point_sums import coincidences_at, log_sums_at, sum_at
-    from typicality.compiled.sweep import fold_chunks, write_rows
+    from typicality.compiled.sweep import fold_rows, write_rows
 
     for kernel in warm_up.KERNELS:
         warm_up.run_sums(kernel)
@@ -140,5 +132,5 @@ def test_warm_up_compiles_the_loops_of_all_rules_and_kernels():
     for loop in (sum_pairs, sum_at, coincidences_at, log_sums_at):
         assert forms(loop) >= {"GaussianForm", "LaplacianForm", "CauchyForm"}
     ours = {type(rule.compiled_form).__name__ for rule in instances.rules(2)} - {"NoneType"}
-    assert forms(fold_chunks) >= ours
+    assert forms(fold_rows) >= ours
     assert forms(write_rows) >= ours - {"HardForm"}  # of hard rules there are only labels

@@ -37,6 +37,7 @@ LAYERS = [
     ["_quantiles", "tables"],
     ["rows"],
     ["operators"],
+    ["spaces"],
     ["geometry"],
     ["bandwidth", "solve"],
     ["levelsets", "metrics"],

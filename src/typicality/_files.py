@@ -1,6 +1,7 @@
 """Files and folders that appear whole or not at all."""
 
 import atexit
+import errno
 import os
 import secrets
 import shutil
@@ -126,9 +127,10 @@ def _rename_folder(temporary: Path, path: Path, *, overwrite: bool) -> None:
                 os.rename(path, old)
         os.rename(temporary, path)
     except BaseException:
-        with suppress(OSError):  # nothing was moved, or another process has written the folder
+        try:
             os.rename(old, path)
+        except OSError as error:  # nothing was moved, or another process has written the folder
+            if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
+                shutil.rmtree(old, ignore_errors=True)
         raise
-    finally:
-        if path.exists():
-            shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)

@@ -192,7 +192,9 @@ def test_an_iteration_that_leaves_the_finite_numbers_has_no_result(monkeypatch):
 
     sweep = Euclidean.sweep
     monkeypatch.setattr(
-        Euclidean, "sweep", lambda *args: replace(sweep(*args), objective=float("nan"))
+        Euclidean,
+        "sweep",
+        lambda *args, **options: replace(sweep(*args, **options), objective=float("nan")),
     )
     model = FuzzyCMeans(3, random_state=0)
     with pytest.raises(ValueError, match=r"not finite after 1 step"):

@@ -13,6 +13,7 @@ os.environ["TRITON_INTERPRET"] = "1"
 import numpy as np
 import torch
 
+from instances import sums_of
 from typicality.membership import Fuzzy
 from typicality.operators import fused
 from typicality.spaces import torch_sweep
@@ -42,11 +43,11 @@ def sweep(d: int, c: int, *, weighted: bool) -> float:
     X = rng.normal(size=(N_ROWS, d)) + 3.0
     weight = rng.integers(0, 3, N_ROWS).astype(float) if weighted else None
     at = Centroids.at(X[:c] + 0.1, np.full(d, 3.0))
-    exact = at.fold(Fuzzy(2.0), X, weight)
+    exact = sums_of(Fuzzy(2.0), at, X, weight)
     given = None if weight is None else torch.as_tensor(weight, dtype=torch.float32)
     tensor = torch.as_tensor(X, dtype=torch.float32)
     ours = torch_sweep._fused(tensor, given, at.origin, at.offsets)
-    pairs = [(ours.first, exact.first), (ours.mass, exact.mass), (ours.within, exact.within)]
+    pairs = [(ours.sums, exact.sums), (ours.mass, exact.mass), (ours.within, exact.within)]
     pairs.append((np.array([ours.objective]), np.array([exact.objective])))
     return max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in pairs) / 2e-5
 

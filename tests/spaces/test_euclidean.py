@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from instances import RULE_NAMES, rules, sums_of
 from reference import input_space as reference
+from typicality._threads import one_blas_thread
 from typicality.membership import (
     Fuzzy,
     Hard,
@@ -149,10 +150,10 @@ def test_input_space_does_not_depend_on_threads(rng, n_features):
     memberships = rng.random((4000, 5))
     seen = []
     for limit in (1, 2):
-        with threadpool_limits(limit):
+        with threadpool_limits(limit), one_blas_thread():  # as in every fit
             space = Euclidean(X)
             prototypes = space.prototypes(memberships)
-            slow = prototypes.fold(WithoutCompiledForm(Fuzzy(2.0)), X)
+            slow = sums_of(WithoutCompiledForm(Fuzzy(2.0)), prototypes, X)
             seen.append(
                 (space.features.mean, space.features.variance, prototypes.offsets, slow.sums)
             )

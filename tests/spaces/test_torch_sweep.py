@@ -53,11 +53,9 @@ def test_fused_sweep_is_that_of_compiled_code(c, d, weighted):
     X, weight, prototypes = drawn(100_003, d, c, np.float32)
     weight = weight if weighted else None
     exact = Centroids(prototypes.origin.astype(np.float64), prototypes.offsets)
-    expected = exact.fold(
-        Fuzzy(2.0), X.astype(np.float64), None if weight is None else weight.astype(np.float64)
-    )
-    tensor = None if weight is None else torch.as_tensor(weight, device="cuda")
-    ours = prototypes.fold(Fuzzy(2.0), torch.as_tensor(X, device="cuda"), tensor)
+    doubles = [None if a is None else a.astype(np.float64) for a in (X, weight)]
+    expected = sums_of(Fuzzy(2.0), exact, *doubles)
+    ours = sums_of(Fuzzy(2.0), prototypes, TensorRows(X, weight, "cuda"))
     agree(ours, expected, 2e-5)
     centers, exact = (m.sums / m.mass[:, None] for m in (ours, expected))
     assert np.abs(centers - exact).max() < 2e-6 * np.abs(X - prototypes.origin).max()

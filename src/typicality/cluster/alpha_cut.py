@@ -503,7 +503,7 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
 
         def warn() -> None:
             warn_about_density(self, space, result, instead="")
-            uniform = space.mean.weights[:, 0]
+            uniform = array_of(space.mean.weights[:, 0])
             warn_about_lonely_row(self._regions.landscape.weights, uniform, self.tree_.row_of)
             warn_about_cut(self)
 

@@ -436,7 +436,8 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
             del self.weights_
             self.sums_ = how_learned(learned, len(given), self.sums_)
         warn_about_density(self, space, result)
-        warn_about_lonely_row(state.prototypes.weights[:, 0], space.mean.weights[:, 0])
+        weights, uniform = (array_of(p.weights[:, 0]) for p in (state.prototypes, space.mean))
+        warn_about_lonely_row(weights, uniform)
 
     @property
     def _rate(self) -> float:
@@ -479,7 +480,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
             "_reader": opened.reader,
             "_left_out": scores,
             "_calibration": calibration,
-            "weights_": state.prototypes.weights[:, 0],
+            "weights_": array_of(state.prototypes.weights[:, 0]),
             "eta_": eta,
             # A row on the threshold is typical, however its score was rounded.
             "offset_": offset - TIED * max(1.0, abs(offset)),

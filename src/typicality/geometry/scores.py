@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from typicality._cached import cached_property
 from typicality._quantiles import weighted_quantile
-from typicality._tensors import resident
+from typicality._tensors import array_of, is_tensor
 from typicality._threads import over_blocks
 from typicality._typing import Doubles, Floats, Places
 from typicality.operators import Blocked, Columns, has_compiled_sums
@@ -314,11 +314,12 @@ class FastLeaveOneOut:
 
     def _training_quantile(self, rows: Floats, rate: float, products: Floats) -> float:
         tails, least = self._tails, _WELL_ABOVE * (self.iterations_rtol + _ROUNDING)
-        there = resident(products)
-        if there is not None and isinstance(tails, TorchTails) and self.known.is_plain:
+        there: Any = products
+        if is_tensor(there) and isinstance(tails, TorchTails) and self.known.is_plain:
             by_products = tails.quantile_by_products(there, rate, least)
             if by_products is not None:
                 return by_products
+        products = array_of(products)
         unit = self.known.left_out_weight(*self._tails.coincidences_of_rows())
         scores, low = self._by_products(products, unit, least)
         quantile, doubtful = self._quantile(scores, low, rate)
@@ -430,7 +431,7 @@ def leave_one_out(
         copies = sample_weight.astype(np.float64)
     share = _SAME_PLACE[np.dtype(mean.dtype).itemsize] ** columns.order
     nearest = share * total_variance + columns.distance_error
-    known = KnownRows(columns, mean.weights[:, 0], copies, nearest)
+    known = KnownRows(columns, array_of(mean.weights[:, 0]), copies, nearest)
     expanded = mean.for_prediction(rtol=rtol)
     operator = mean.operator
     if operator.exact_at_rows or not has_compiled_sums(columns):

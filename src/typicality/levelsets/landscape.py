@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 import numpy as np
 
 from typicality._cached import cached_property
+from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.levelsets.graphs import Pairs
 from typicality.levelsets.tree import Cut
@@ -113,7 +114,7 @@ class Landscape:
         if not isinstance(operator, Nufft) and many and has_compiled_sums(operator.columns):
             operator = Tiles(operator.columns, rtol=tolerance.absolute)
         sums = operator.expansion(mean.weights)
-        weights, energy = mean.weights[:, 0], float(mean.energy[0])
+        weights, energy = array_of(mean.weights[:, 0]), float(mean.energy[0])
         return cls(operator.columns, weights, energy, eta, sums, **between)
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 
 from typicality._cached import cached_property
-from typicality._tensors import array_of, resident
+from typicality._tensors import array_of, is_tensor, resident
 from typicality._typing import Doubles, Floats
 from typicality.kernels import Cauchy, Gaussian, Laplacian
 from typicality.operators.base import Operator, matrix_of
@@ -200,9 +200,9 @@ def on_device(array: Any, device: str) -> "Tensor":
     """An array, or what is on the device already, as a tensor of float64; it may share memory."""
     import torch
 
-    there: Tensor | None = resident(array)
+    there: Tensor | None = array if is_tensor(array) else resident(array)
     if there is not None:
-        return there.double()
+        return there.to(device).double()
     if array.size and not any(array.strides):  # one number for all rows
         return torch.full(array.shape, float(array.flat[0]), dtype=torch.float64, device=device)
     return torch.as_tensor(np.require(array, requirements=["C", "W"])).to(device).double()

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from typicality._cached import cached_property
+from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats, Places
 from typicality.operators.columns import KernelColumns
 from typicality.operators.tiles import Tiles
@@ -84,15 +85,16 @@ class LookAhead:
         off = (space.operator.rtol + _ROUNDING) * self._row_weight.sum()
         if not space.objective_and_mass(rule, ahead)[0] <= objective + 4.0 * off:
             return self.plain(state)
-        change = float(np.abs(ahead.weights - state.prototypes.weights).sum())
+        change = float(abs(ahead.weights - state.prototypes.weights).sum())
         return ClusterState(ahead, rule), change, objective
 
     def _weights_ahead(self, prototypes: KernelPrototypes, eta: float) -> Doubles:
         """The weights of all rows after the fixed point of the sample, before sample weights."""
-        sample, products = self._sample, prototypes.products[:, 0]
+        sample, products = self._sample, array_of(prototypes.products[:, 0])
         plain = self._row_weight * _pull(products, eta, self._row_weight)
         kept = (sample.factor * plain[sample.rows]).sum() / plain.sum()
-        at, before = products[sample.rows], sample.factor * prototypes.weights[sample.rows, 0]
+        weights = array_of(prototypes.weights[:, 0])
+        at, before = products[sample.rows], sample.factor * weights[sample.rows]
 
         def step(stands_for: Doubles) -> tuple[Doubles, float, float]:
             here = at + np.einsum("ij,j->i", sample.half_sqdist, stands_for - before)

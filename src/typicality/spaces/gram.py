@@ -122,7 +122,7 @@ def sqdist_of_products(products: Any, energy: Doubles) -> Any:
 
     Negative ones can only be rounding, or a kernel that is no scalar product: they become zero.
     """
-    return (2.0 * products - like(energy, products)).clip(min=0.0)
+    return (2.0 * products - like(energy.copy(), products)).clip(min=0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -519,7 +519,7 @@ class Gram(Space[KernelPrototypes]):
 
     def n_clipped(self, prototypes: KernelPrototypes) -> int:
         """How many squared distances to the prototypes came out negative, beyond rounding."""
-        sqdist = 2.0 * prototypes.products - like(prototypes.energy, prototypes.products)
+        sqdist = 2.0 * prototypes.products - like(prototypes.energy.copy(), prototypes.products)
         largest = max(float(abs(sqdist).max()), self.total_variance)
         return int((sqdist < -1e-9 * largest).sum())
 
