@@ -275,7 +275,7 @@ class SequentialPCM(AdaptiveClusterer):
         """The rounds in a space, at any lambda, from given prototypes or two rows far apart."""
         gaps = space.gaps()
         if given is None:
-            given = farthest_rows(space, gaps, space.middle(), 2)
+            given = farthest_rows(space, gaps, space.mean, 2)
         return Sequential(
             space,
             gaps,

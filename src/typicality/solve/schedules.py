@@ -214,7 +214,7 @@ class _Candidate(NamedTuple):
 
 def one_cluster(space: Space[P]) -> tuple[P, Members[P]]:
     """All rows as a single cluster: the mean of all rows, and its members."""
-    mean = space.middle()
+    mean = space.mean
     alone = Possibilistic1996(np.array([space.total_variance]))
     return mean, space.sweep(alone, mean, members=True).members
 

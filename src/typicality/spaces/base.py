@@ -8,13 +8,17 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._cached import cached_property
 from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats, Places
 from typicality.membership.base import MembershipRule, labels
+from typicality.membership.hard import Hard
 from typicality.rows import Additive, Block, Rows, row_blocks
 from typicality.spaces.sample import SAMPLE_ROWS, Gaps, Sample
 
 TOWARDS_THE_MEAN = 0.05
+_LARGEST_START = 1024  # distinct rows a start looks at
+_SPECTRUM_ROWS = 512  # rows whose eigenvalues stand for those of all
 
 
 class Predictor(ABC):
@@ -318,29 +322,6 @@ class Space(ABC, Generic[P]):
     def moves(self, before: P, after: P) -> Doubles:
         """Squared distances from each prototype to its successor, however small, shape (c,)."""
 
-    @property
-    @abstractmethod
-    def total_variance(self) -> float:
-        """The mean squared distance of the rows to their mean."""
-
-    @property
-    @abstractmethod
-    def typical(self) -> "Space[P]":
-        """The space of the typical rows: others, far from all rows, have weight zero there.
-
-        Itself where every row is typical. Prototypes of one are prototypes of the other.
-        """
-
-    @property
-    @abstractmethod
-    def dimension(self) -> float:
-        """The number of dimensions the rows fill."""
-
-    @property
-    @abstractmethod
-    def how(self) -> str:
-        """How an iteration is computed, in a sentence."""
-
     @abstractmethod
     def sample(self, at_most: int | None = SAMPLE_ROWS) -> Sample:
         """Some distinct rows, the same in any order of the rows, with their mutual distances.
@@ -349,47 +330,101 @@ class Space(ABC, Generic[P]):
         """
 
     @abstractmethod
-    def sqdist_of(self, prototypes: P, sample: Sample) -> Doubles:
-        """Squared distances of the rows of a sample to prototypes."""
+    def at(self, points: Floats) -> P:
+        """Where prototypes at given points of shape (c, d) start."""
 
-    @abstractmethod
-    def candidates(self, n_clusters: int) -> Any:
-        """Distinct rows that prototypes can start at: `index`, `weight` and their distances."""
+    # ---- what follows, and what a space may know better ------------------------------------------
+
+    @cached_property
+    def mean(self) -> P:
+        """The mean of all rows, as a single prototype."""
+        return self._means(lambda block: np.ones((len(block.X), 1)))
 
     @property
-    @abstractmethod
-    def n_distinct_rows(self) -> int:
-        """The number of distinct rows of positive weight."""
+    def total_variance(self) -> float:
+        """The mean squared distance of the rows to their mean."""
+        return self.fold(Hard(), self.mean).objective / self.total_weight
 
-    @abstractmethod
-    def largest_membership(self, rule: MembershipRule, prototypes: P) -> float:
-        """The clearest membership of the rows that take part, or of a sample of them."""
+    @property
+    def typical(self) -> "Space[P]":
+        """The space of the typical rows: others, far from all rows, have weight zero there.
 
-    @abstractmethod
+        Itself where every row is typical. Prototypes of one are prototypes of the other.
+        """
+        return self
+
+    @cached_property
+    def _spectrum_sample(self) -> Sample:
+        return self.sample(_SPECTRUM_ROWS)
+
+    @cached_property
+    def _spectrum(self) -> Doubles:
+        """Eigenvalues of the covariance in this space, of a sample of distinct rows."""
+        return self._spectrum_sample.moments(normalised=False)
+
+    @property
+    def dimension(self) -> float:
+        """The number of dimensions the rows fill: (sum of variances)^2 / sum of squares."""
+        variances = self._spectrum.clip(min=0.0)
+        return float(variances.sum() ** 2 / (variances**2).sum()) if variances.any() else 1.0
+
     def largest_moment(self, *, normalised: bool) -> float:
         """The largest eigenvalue of the covariance of a sample of the rows.
 
         Normalised, that of the directions from the mean alone.
         """
+        spectrum = self._spectrum_sample.moments(normalised=True) if normalised else self._spectrum
+        return float(spectrum[-1])
 
-    @abstractmethod
-    def at(self, points: Floats) -> P:
-        """Where prototypes at given points of shape (c, d) start."""
+    @property
+    def how(self) -> str:
+        """How an iteration is computed, in a sentence."""
+        return (
+            f"each iteration is one sweep over {self.rows.n_rows:,} rows x "
+            f"{self.rows.n_features} features; nothing of size rows x clusters is kept."
+        )
 
-    @abstractmethod
+    def sqdist_of(self, prototypes: P, sample: Sample) -> Doubles:
+        """Squared distances of the rows of a sample to prototypes."""
+        return np.asarray(prototypes.for_prediction().exact_sqdist(sample.rows))
+
+    def candidates(self, n_clusters: int) -> Any:
+        """Distinct rows that prototypes can start at: `index`, `weight` and their distances."""
+        return self.sample(max(_LARGEST_START, 4 * n_clusters))
+
+    @cached_property
+    def n_distinct_rows(self) -> int:
+        """The number of distinct rows of positive weight."""
+        return self.rows.sample().n_distinct
+
+    def largest_membership(self, rule: MembershipRule, prototypes: P) -> float:
+        """The clearest membership of a sample of the rows that take part."""
+        return float(rule.memberships(self.sqdist_of(prototypes, self.sample())).max())
+
     def near_rows(self, index: Places, *, share: float = TOWARDS_THE_MEAN) -> P:
         """Prototypes at rows, drawn by a small share of the way towards the mean of the data.
 
         A row that coincides with a prototype has membership 1 there and holds it fast, the more the
         larger m: a start exactly on rows can look converged where it stands.
         """
+        index = np.asarray(index)
 
-    @abstractmethod
+        def itself(block: Block) -> Doubles:
+            own = np.arange(len(block.X))[:, None] + block.start
+            return np.asarray(own == index, np.float64)
+
+        there = self._means(itself)
+        if share == 0:
+            return there
+        mean = self.typical.mean
+        return there.blend(mean.take(np.zeros(len(index), np.intp)), share)
+
     def subsample(self, at_most: int) -> Subsample[P] | None:
         """The space of a sample of the rows; None where there are no more than `at_most` rows.
 
         Also None where rows are kernel values or dissimilarities.
         """
+        return None
 
     def pull(self, rule: MembershipRule, prototypes: P) -> Pull:
         """The weights of rows by `pull(sqdist, memberships)`; each cluster may be scaled."""
@@ -573,10 +608,6 @@ class Space(ABC, Generic[P]):
     def prototypes(self, weights: Floats) -> P:
         """The weighted means of the rows, for weights of shape (n, c)."""
         return self._means(lambda block: weights[rows_of(block)])
-
-    def middle(self) -> P:
-        """The mean of all rows, as a single prototype."""
-        return self._means(lambda block: np.ones((len(block.X), 1)))
 
     def _means(self, weights_of: Callable[[Block], Floats]) -> P:
         def of_block(block: Block) -> Sums:

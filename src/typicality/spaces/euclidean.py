@@ -336,11 +336,6 @@ class Euclidean(Space[Centroids]):
         """The number of features that are not constant; 1 where all are."""
         return max(float(np.count_nonzero(self.features.low < self.features.high)), 1.0)
 
-    @property
-    def n_distinct_rows(self) -> int:
-        """The number of distinct rows of positive weight."""
-        return self.rows.sample().n_distinct
-
     def largest_moment(self, *, normalised: bool) -> float:
         if isinstance(self.rows, SparseRows):
             return float(self.sample(_MOMENT_ROWS).moments(normalised=normalised)[-1])
@@ -351,15 +346,12 @@ class Euclidean(Space[Centroids]):
 
     @property
     def how(self) -> str:
-        n_rows, n_features = self.rows.n_rows, self.rows.n_features
-        if isinstance(self.rows, SparseRows):
-            return (
-                f"each iteration is one sweep over the {self.rows.X.nnz:,} stored values of "
-                f"{n_rows:,} sparse rows x {n_features:,} features; no row is made dense."
-            )
+        if not isinstance(self.rows, SparseRows):
+            return super().how
         return (
-            f"each iteration is one sweep over {n_rows:,} rows x {n_features} features; nothing of "
-            "size rows x clusters is kept."
+            f"each iteration is one sweep over the {self.rows.X.nnz:,} stored values of "
+            f"{self.rows.n_rows:,} sparse rows x {self.rows.n_features:,} features; no row is made "
+            "dense."
         )
 
     def candidates(self, n_clusters: int) -> DistinctRows:
@@ -375,9 +367,6 @@ class Euclidean(Space[Centroids]):
             lambda: 0.5 * between(some.rows, some.rows, "sqeuclidean"),
         )
 
-    def sqdist_of(self, prototypes: Centroids, sample: Sample) -> Doubles:
-        return prototypes.sqdist(sample.rows).astype(np.float64)
-
     def at(self, points: Floats) -> Centroids:
         return Centroids.at(points, self.origin)
 
@@ -392,10 +381,6 @@ class Euclidean(Space[Centroids]):
         few = self.rows.sample(at_most)
         sample = Euclidean(few.rows, few.weight.astype(self.rows.dtype))
         return Subsample(sample, lambda p: self.at(p.centers), lambda p: sample.at(p.centers))
-
-    def largest_membership(self, rule: MembershipRule, prototypes: Centroids) -> float:
-        """The clearest membership of a sample of the rows that take part."""
-        return float(prototypes.memberships(rule, self.rows.sample(SAMPLE_ROWS).rows).max())
 
 
 def _read_only(array: Floats) -> Floats:

@@ -29,7 +29,6 @@ from typicality.rows import (
     Block,
     DistinctRows,
     TensorRows,
-    count_distinct_rows,
     rows_in_memory,
 )
 from typicality.spaces.base import (
@@ -44,9 +43,7 @@ from typicality.spaces.base import (
 from typicality.spaces.far import far_rows
 from typicality.spaces.sample import SAMPLE_ROWS, Sample
 
-_LARGEST_START = 1024  # distinct rows a start looks at
 _ABOUT = 2.0  # the factor by which a sample may be wrong
-_SPECTRUM_ROWS = 512  # rows whose eigenvalues stand for those of all
 _MEDIAN_ROWS = 2**17
 
 
@@ -342,11 +339,6 @@ class Gram(Space[KernelPrototypes]):
     # ---- the mean and the variance ---------------------------------------------------------------
 
     @cached_property
-    def mean(self) -> KernelPrototypes:
-        """The mean of all mapped rows, as a single prototype."""
-        return self.middle()
-
-    @cached_property
     def total_variance(self) -> float:
         mean = self.mean
         return float((mean.weights * mean.training_sqdist).sum())
@@ -399,36 +391,6 @@ class Gram(Space[KernelPrototypes]):
         return np.asarray(
             array_of(sqdist_of_products(prototypes.products[sample.index], prototypes.energy))
         )
-
-    def candidates(self, n_clusters: int) -> Sample:
-        return self.sample(max(_LARGEST_START, 4 * n_clusters))
-
-    @cached_property
-    def _spectrum_sample(self) -> Sample:
-        return self.sample(_SPECTRUM_ROWS)
-
-    @cached_property
-    def _spectrum(self) -> Doubles:
-        """Eigenvalues of the covariance in the induced space, of a sample of distinct rows."""
-        return self._spectrum_sample.moments(normalised=False)
-
-    @property
-    def dimension(self) -> float:
-        """The effective dimension of the mapped rows, (sum of variances)^2 / sum of squares."""
-        variances = self._spectrum.clip(min=0.0)
-        return float(variances.sum() ** 2 / (variances**2).sum()) if variances.any() else 1.0
-
-    @cached_property
-    def n_distinct_rows(self) -> int:
-        """The number of distinct rows of positive weight."""
-        return count_distinct_rows(self.X, self.sample_weight)
-
-    @cached_property
-    def _largest_of_directions(self) -> float:
-        return float(self._spectrum_sample.moments(normalised=True)[-1])
-
-    def largest_moment(self, *, normalised: bool) -> float:
-        return self._largest_of_directions if normalised else float(self._spectrum[-1])
 
     # ---- starts ----------------------------------------------------------------------------------
 
@@ -522,7 +484,3 @@ class Gram(Space[KernelPrototypes]):
         sqdist = 2.0 * prototypes.products - like(prototypes.energy.copy(), prototypes.products)
         largest = max(float(abs(sqdist).max()), self.total_variance)
         return int((sqdist < -1e-9 * largest).sum())
-
-    def largest_membership(self, rule: MembershipRule, prototypes: KernelPrototypes) -> float:
-        """The clearest membership of the rows that take part."""
-        return float(self.memberships(rule, prototypes)[self._row_weight > 0].max())

@@ -1,4 +1,4 @@
-"""Rows sorted by the cluster they prefer, and gaps between rows, in both spaces."""
+"""Gaps between rows, in both spaces."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from instances import RULE_NAMES, rules
 from reference import input_space as slow
 from reference import members as reference
 from typicality.kernels import Linear
@@ -14,29 +13,12 @@ from typicality.spaces import Euclidean, Gram
 
 pytestmark = pytest.mark.usefixtures("module_compiling")
 
-every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
 SPACES = [Euclidean, lambda X, weight=None: Gram(Linear(), X, weight)]
 either_space = pytest.mark.parametrize("open_space", SPACES, ids=["input", "kernel"])
 
 
 def sample(rng, n=400, d=3):
     return rng.normal(size=(n, d)), rng.integers(0, 4, size=n).astype(float)
-
-
-@every_rule
-@either_space
-def test_members_equal_the_slow_twin(rng, index, open_space):
-    X, weight = sample(rng)
-    rule = rules(5)[index]
-    space = open_space(X, weight)
-    prototypes = space.prototypes(rng.dirichlet(np.ones(5) * 0.1, size=len(X)))
-    members = space.sweep(rule, prototypes, members=True).members
-    mass, means, distance = reference.members(rule, X, weight, prototypes.sqdist(X))
-    assert_allclose(members.mass, mass)
-    assert_allclose(members.distance, distance, rtol=1e-7, atol=1e-7)
-    populated = mass > 0
-    to_means = members.means.sqdist(X)[:, populated]
-    assert_allclose(to_means, slow.sqdist(X, means[populated]), rtol=1e-9, atol=1e-9)
 
 
 @either_space
