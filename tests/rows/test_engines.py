@@ -137,6 +137,14 @@ def test_partitions_whose_number_of_rows_changes_are_refused(X):
             rows.fold(lambda block: len(block.X))
 
 
+def test_partitions_whose_rows_change_are_refused():
+    drawn = da.from_delayed(dask.delayed(np.random.default_rng().random)((500, 3)), (500, 3), float)
+    with dask.config.set(scheduler="synchronous"):
+        rows = dask_rows(drawn)
+        with pytest.raises(ValueError, match=r"now has other ones.*X\.persist"):
+            rows.fold(lambda block: len(block.X))
+
+
 def test_a_task_that_blocks_have_in_common_runs_once_a_pass(X):
     calls = []
     whole = dask.delayed(lambda: calls.append(0) or X, pure=True)()

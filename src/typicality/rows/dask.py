@@ -26,6 +26,7 @@ from typicality.rows.file import Piece
 _dask: Any = dask  # it has few types
 _PATIENCE = 5  # seconds to wait for a scheduler
 _LARGEST_TEXT = 2**29  # bytes of a text file that a worker reads at once
+_SAME = 1e-6  # relative: other workers may round what they compute differently
 _TOGETHER = 16  # results that one task adds: a power of two, so that the tree is that of `TreeSum`
 
 
@@ -36,8 +37,9 @@ class DaskRows(Rows):
     ----------
     parts : list of Delayed or Piece
         The rows of each block, or the piece of a file that has them.
-    lengths : sequence of int
-        The number of rows of each block; empty blocks are skipped.
+    extents : sequence of (int, float)
+        The number of rows of each block, and the sum of all absolute values in it; empty blocks
+        are skipped. Each pass compares them with what it finds.
     n_features, dtype, names
         As in :class:`~typicality.rows.base.Rows`.
     weights : list of Delayed, optional
@@ -49,15 +51,16 @@ class DaskRows(Rows):
     def __init__(
         self,
         parts: list[Any],
-        lengths: Sequence[int],
+        extents: Sequence[tuple[int, float]],
         n_features: int,
         dtype: Any,
         names: list[str] | None,
         weights: list[Any] | None = None,
     ) -> None:
+        lengths = [n_rows for n_rows, _ in extents]
         starts = np.cumsum([0, *lengths]).tolist()
-        blocks = zip(parts, weights or [None] * len(parts), starts, lengths, strict=False)
-        self._blocks = [block for block in blocks if block[-1]]
+        blocks = zip(parts, weights or [None] * len(parts), starts, extents, strict=False)
+        self._blocks = [block for block in blocks if block[-1][0]]
         self.n_rows, self.n_features = sum(lengths), n_features
         self.dtype, self.weighted, self.names = np.dtype(dtype), weights is not None, names
         self.n_passes, self.block_rows = 0, max(lengths)
@@ -78,7 +81,7 @@ class DaskRows(Rows):
         shape = example.shape[1:]
         arrays = [
             _dask.array.from_delayed(result, (n_rows, *shape), example.dtype)
-            for result, (*_, n_rows) in zip(self._applied(function), self._blocks, strict=True)
+            for result, (*_, (n_rows, _)) in zip(self._applied(function), self._blocks, strict=True)
         ]
         return _dask.array.concatenate(arrays)
 
@@ -98,13 +101,17 @@ def _add(results: list[Any]) -> Any:
     return sums.total()
 
 
-def _apply(pickled: bytes, part: Any, weight: Any, start: int, length: int, dtype: str) -> Any:
+def _apply(
+    pickled: bytes, part: Any, weight: Any, start: int, extent: tuple[int, float], dtype: str
+) -> Any:
     X = _numbers(part, dtype)
-    if len(X) != length:
+    if not np.allclose(_extent(X), extent, rtol=_SAME, atol=0.0):
+        n_rows = extent[0]
+        found = f"now has {len(X)}" if len(X) != n_rows else "now has other ones"
         raise ValueError(
-            f"The block of X from row {start} on had {length} rows, and now has {len(X)}. Each "
-            "pass over the data computes the partitions again, and must find the same rows. Use a "
-            "fixed random_state, or X.persist()."
+            f"The block of X from row {start} on had {n_rows} rows, and {found}. Each pass over "
+            "the data computes the partitions again, and must find the same rows. Use a fixed "
+            "random_state, or X.persist()."
         )
     if weight is not None:
         weight = np.ascontiguousarray(np.ravel(weight), dtype)
@@ -115,6 +122,11 @@ def _apply(pickled: bytes, part: Any, weight: Any, start: int, length: int, dtyp
 def _numbers(part: Any, dtype: str) -> Floats:
     rows = part.read() if isinstance(part, Piece) else part
     return np.ascontiguousarray(np.asarray(rows), dtype)
+
+
+def _extent(X: Floats) -> tuple[int, float]:
+    with np.errstate(over="ignore"):
+        return len(X), float(np.abs(X).sum(dtype=np.float64))
 
 
 def dask_rows(X: Any, sample_weight: Any = None) -> DaskRows:
@@ -132,12 +144,12 @@ def dask_rows(X: Any, sample_weight: Any = None) -> DaskRows:
     weights = None if sample_weight is None else _weights(sample_weight, len(parts))
     inspect = _dask.delayed(_inspect)
     pairs = zip(parts, weights or [None] * len(parts), strict=True)
-    lengths = _dask.compute(
+    extents = _dask.compute(
         *(inspect(*pair, number, n_features, dtype, names) for number, pair in enumerate(pairs))
     )
-    if not any(lengths):
+    if not any(n_rows for n_rows, _ in extents):
         raise ValueError("X has 0 rows in all partitions. Pass at least one row.")
-    return DaskRows(parts, lengths, n_features, dtype, names, weights)
+    return DaskRows(parts, extents, n_features, dtype, names, weights)
 
 
 # ---- files that workers read --------------------------------------------------------------------
@@ -198,14 +210,14 @@ def rows_of_pieces(pieces: Sequence[Piece]) -> DaskRows:
                 f"worker reads a whole {piece.format} file at once. Split it into files below "
                 f"{_LARGEST_TEXT / 1e9:.2g} GB, or write parquet."
             )
-    lengths = _dask.compute(*map(_dask.delayed(_count), pieces))
-    if not any(lengths):
+    extents = _dask.compute(*map(_dask.delayed(_count), pieces))
+    if not any(n_rows for n_rows, _ in extents):
         raise TableError(f"{shown_path(pieces[0].path)} has no rows. Choose another file.")
     names = list(pieces[0].names)
-    return DaskRows(list(pieces), lengths, len(names), np.float64, names)
+    return DaskRows(list(pieces), extents, len(names), np.float64, names)
 
 
-def _count(piece: Piece) -> int:
+def _count(piece: Piece) -> tuple[int, float]:
     where = f"A worker on {socket.gethostname()} cannot read {shown_path(piece.path)}"
     if not piece.path.exists():
         raise TableError(
@@ -213,7 +225,7 @@ def _count(piece: Piece) -> int:
             "find them under the same path."
         )
     try:
-        return len(piece.read())
+        return _extent(piece.read())
     except OSError as error:
         raise TableError(f"{where}: {error.strerror}.") from error
 
@@ -261,8 +273,8 @@ def _weights(sample_weight: Any, n_parts: int) -> list[Any]:
 
 def _inspect(
     part: Any, weight: Any, number: int, n_features: int, dtype: str, names: list[str] | None
-) -> int:
-    """The number of rows of a partition; an error names what is wrong with it."""
+) -> tuple[int, float]:
+    """The extent of a partition; an error names what is wrong with it."""
     try:
         X = _numbers(part, dtype)
     except (TypeError, ValueError) as error:
@@ -292,4 +304,4 @@ def _inspect(
             f"sample_weight is negative or not finite in partition {number}. Weights count copies "
             "of a row; use 0 to leave a row out."
         )
-    return len(X)
+    return _extent(X)
