@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache, lru_cache, partial
 from typing import Any, Generic, TypeVar
 
@@ -61,9 +62,12 @@ def _n_threads() -> int:
 def _submit(
     pool: ThreadPoolExecutor, task: Callable[..., Result], *arguments: Any
 ) -> Future[Result]:
-    """Run a task in the pool; in this thread, if the interpreter has begun to shut down."""
+    """Run a task in the pool, with the caller's settings of NumPy for errors.
+
+    It runs in this thread if the interpreter has begun to shut down.
+    """
     try:
-        return pool.submit(task, *arguments)
+        return pool.submit(copy_context().run, task, *arguments)
     except RuntimeError:
         future: Future[Result] = Future()
         future.set_result(task(*arguments))

@@ -137,6 +137,14 @@ def test_partitions_whose_number_of_rows_changes_are_refused(X):
             rows.fold(lambda block: len(block.X))
 
 
+def test_partitions_whose_rows_change_are_refused():
+    drawn = da.from_delayed(dask.delayed(np.random.default_rng().random)((500, 3)), (500, 3), float)
+    with dask.config.set(scheduler="synchronous"):
+        rows = dask_rows(drawn)
+        with pytest.raises(ValueError, match=r"now has other ones.*X\.persist"):
+            rows.fold(lambda block: len(block.X))
+
+
 def test_a_task_that_blocks_have_in_common_runs_once_a_pass(X):
     calls = []
     whole = dask.delayed(lambda: calls.append(0) or X, pure=True)()
@@ -178,7 +186,8 @@ def test_weights_follow_their_rows_through_dask(X, weight, estimator):
     ids=repr,
 )
 def test_files_give_the_bits_of_the_fold_in_memory(tmp_path, monkeypatch, X, estimator, suffix):
-    monkeypatch.setattr(file, "_BLOCK_ENTRIES", 300)
+    monkeypatch.setattr(file, "BLOCK_ROWS", 100)
+    monkeypatch.setattr(file, "_BATCH_ENTRIES", 1500)
     path = tmp_path / f"rows.{suffix}"
     write(path, X)
     read = clone(estimator).fit(open_rows(path))
@@ -207,12 +216,12 @@ def write(path, X):
     writers[path.suffix]()
 
 
-def test_many_files_are_one_table(tmp_path, X):
+def test_many_files_are_one_table(tmp_path, monkeypatch, X):
+    monkeypatch.setattr(file, "BLOCK_ROWS", 100)
     for number, part in enumerate(np.array_split(X, 4)):
         write(tmp_path / f"part-{number}.parquet", part)
     model = FuzzyCMeans(3, random_state=0).fit(open_rows(tmp_path / "part-*.parquet"))
-    cuts = np.cumsum([len(part) for part in np.array_split(X, 4)])[:-1]
-    same_fit(model, FuzzyCMeans(3, random_state=0).fit(ArrayRows(X, cuts=cuts)))
+    same_fit(model, FuzzyCMeans(3, random_state=0).fit(ArrayRows(X, cuts=range(100, 1920, 100))))
     assert list(model.feature_names_in_) == ["x1", "x2", "x3"]
 
 
@@ -307,7 +316,8 @@ def test_files_that_cannot_be_used_are_refused_by_name(tmp_path, X):
 def test_results_are_written_block_by_block_or_not_at_all(tmp_path, monkeypatch, X):
     import pyarrow.parquet as pq
 
-    monkeypatch.setattr(file, "_BLOCK_ENTRIES", 300)
+    monkeypatch.setattr(file, "BLOCK_ROWS", 100)
+    monkeypatch.setattr(file, "_BATCH_ENTRIES", 1500)
     write(tmp_path / "rows.parquet", X)
     rows = open_rows(tmp_path / "rows.parquet")
     model = FuzzyCMeans(3, random_state=0).fit(rows)
@@ -341,17 +351,19 @@ def test_large_results_are_in_a_temporary_file(tmp_path, monkeypatch, X):
     assert_array_equal(model.labels_, in_memory.labels_)
 
 
-@pytest.mark.parametrize("suffix", ["npy", "parquet", "csv"])
-def test_pieces_of_files_are_the_blocks(tmp_path, monkeypatch, X, suffix):
-    monkeypatch.setattr(file, "_BLOCK_ENTRIES", 300)
+@pytest.mark.parametrize(
+    ("suffix", "lengths"),
+    [("npy", [800, 160] * 2), ("parquet", [*[77] * 12, 36] * 2), ("csv", [960] * 2)],
+)
+def test_pieces_of_files_have_their_rows(tmp_path, monkeypatch, X, suffix, lengths):
+    monkeypatch.setattr(file, "BLOCK_ROWS", 100)
+    monkeypatch.setattr(file, "_BATCH_ENTRIES", 1700)
     for number, part in enumerate(np.array_split(X, 2)):
         write(tmp_path / f"{number}.{suffix}", part)
     rows = open_rows(tmp_path, columns=["x3", "x1"])
     pieces = [piece.read() for piece in file.pieces_of(rows._table, ["x3", "x1"])]
     assert_array_equal(np.concatenate(pieces), X[:, [2, 0]])
-    blocks = [len(block.X) for block in rows._blocks()]
-    expected = {"csv": [960, 960]}.get(suffix, blocks)
-    assert [len(piece) for piece in pieces] == expected
+    assert [len(piece) for piece in pieces] == lengths
 
 
 def test_a_file_that_changes_between_passes_is_refused(tmp_path, X):

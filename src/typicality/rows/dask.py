@@ -7,7 +7,8 @@ results, in a fixed tree. So the sums have the same bits for any number of worke
 import logging
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -25,18 +26,20 @@ from typicality.rows.file import Piece
 _dask: Any = dask  # it has few types
 _PATIENCE = 5  # seconds to wait for a scheduler
 _LARGEST_TEXT = 2**29  # bytes of a text file that a worker reads at once
+_SAME = 1e-6  # relative: other workers may round what they compute differently
 _TOGETHER = 16  # results that one task adds: a power of two, so that the tree is that of `TreeSum`
 
 
 class DaskRows(Rows):
-    """Rows in the partitions of a Dask array or data frame.
+    """Rows in the partitions of a Dask array or data frame; each is a block.
 
     Parameters
     ----------
     parts : list of Delayed or Piece
-        The rows of each block, or the piece of a file that has them; none of them is empty.
-    lengths : list of int
-        The number of rows of each block.
+        The rows of each block, or the piece of a file that has them.
+    extents : sequence of (int, float)
+        The number of rows of each block, and the sum of all absolute values in it; empty blocks
+        are skipped. Each pass compares them with what it finds.
     n_features, dtype, names
         As in :class:`~typicality.rows.base.Rows`.
     weights : list of Delayed, optional
@@ -48,15 +51,16 @@ class DaskRows(Rows):
     def __init__(
         self,
         parts: list[Any],
-        lengths: list[int],
+        extents: Sequence[tuple[int, float]],
         n_features: int,
         dtype: Any,
         names: list[str] | None,
         weights: list[Any] | None = None,
     ) -> None:
-        self._parts, self._lengths = parts, lengths
-        self._weights = weights or [None] * len(parts)
-        self._starts = [int(start) for start in np.cumsum([0, *lengths[:-1]])]
+        lengths = [n_rows for n_rows, _ in extents]
+        starts = np.cumsum([0, *lengths]).tolist()
+        blocks = zip(parts, weights or [None] * len(parts), starts, extents, strict=False)
+        self._blocks = [block for block in blocks if block[-1][0]]
         self.n_rows, self.n_features = sum(lengths), n_features
         self.dtype, self.weighted, self.names = np.dtype(dtype), weights is not None, names
         self.n_passes, self.block_rows = 0, max(lengths)
@@ -76,33 +80,18 @@ class DaskRows(Rows):
         example = np.asarray(function(Block(np.ones((1, self.n_features), self.dtype), None, 0)))
         shape = example.shape[1:]
         arrays = [
-            _dask.array.from_delayed(result, (length, *shape), example.dtype)
-            for result, length in zip(self._applied(function), self._lengths, strict=True)
+            _dask.array.from_delayed(result, (n_rows, *shape), example.dtype)
+            for result, (*_, (n_rows, _)) in zip(self._applied(function), self._blocks, strict=True)
         ]
         return _dask.array.concatenate(arrays)
 
     def _applied(self, function: Callable[[Block], Any]) -> list[Any]:
-        shared = _dask.delayed(_Picklable(function))  # one object in the graph, not one a block
+        shared = _dask.delayed(cloudpickle.dumps(function))  # one in the graph, not one a block
         apply = _dask.delayed(_apply)
-        blocks = zip(self._parts, self._weights, self._starts, self._lengths, strict=True)
-        return [apply(shared, *block, self.dtype.str) for block in blocks]
+        return [apply(shared, *block, self.dtype.str) for block in self._blocks]
 
 
-class _Picklable:
-    """A function that pickle takes, lambdas included: models keep it in lazy attributes."""
-
-    def __init__(self, function: Callable[[Block], Any]) -> None:
-        self.function = function
-
-    def __call__(self, block: Block) -> Any:
-        return self.function(block)
-
-    def __reduce__(self) -> Any:
-        return _picklable, (cloudpickle.dumps(self.function),)
-
-
-def _picklable(pickled: bytes) -> _Picklable:
-    return _Picklable(cloudpickle.loads(pickled))
+_loaded = lru_cache(maxsize=1)(cloudpickle.loads)  # the blocks of a pass share what it finds out
 
 
 def _add(results: list[Any]) -> Any:
@@ -113,24 +102,31 @@ def _add(results: list[Any]) -> Any:
 
 
 def _apply(
-    function: Callable[[Block], Any], part: Any, weight: Any, start: int, length: int, dtype: str
+    pickled: bytes, part: Any, weight: Any, start: int, extent: tuple[int, float], dtype: str
 ) -> Any:
     X = _numbers(part, dtype)
-    if len(X) != length:
+    if not np.allclose(_extent(X), extent, rtol=_SAME, atol=0.0):
+        n_rows = extent[0]
+        found = f"now has {len(X)}" if len(X) != n_rows else "now has other ones"
         raise ValueError(
-            f"The block of X from row {start} on had {length} rows, and now has {len(X)}. Each "
-            "pass over the data computes the partitions again, and must find the same rows. Use a "
-            "fixed random_state, or X.persist()."
+            f"The block of X from row {start} on had {n_rows} rows, and {found}. Each pass over "
+            "the data computes the partitions again, and must find the same rows. Use a fixed "
+            "random_state, or X.persist()."
         )
     if weight is not None:
         weight = np.ascontiguousarray(np.ravel(weight), dtype)
     with np.errstate(under="ignore"):
-        return function(Block(X, weight, start))
+        return _loaded(pickled)(Block(X, weight, start))
 
 
 def _numbers(part: Any, dtype: str) -> Floats:
     rows = part.read() if isinstance(part, Piece) else part
     return np.ascontiguousarray(np.asarray(rows), dtype)
+
+
+def _extent(X: Floats) -> tuple[int, float]:
+    with np.errstate(over="ignore"):
+        return len(X), float(np.abs(X).sum(dtype=np.float64))
 
 
 def dask_rows(X: Any, sample_weight: Any = None) -> DaskRows:
@@ -147,28 +143,13 @@ def dask_rows(X: Any, sample_weight: Any = None) -> DaskRows:
     parts = list(np.ravel(X.to_delayed()))
     weights = None if sample_weight is None else _weights(sample_weight, len(parts))
     inspect = _dask.delayed(_inspect)
-    found = _dask.compute(
-        *(
-            inspect(part, weight, number, n_features, dtype, names)
-            for number, (part, weight) in enumerate(
-                zip(parts, weights or [None] * len(parts), strict=True)
-            )
-        )
+    pairs = zip(parts, weights or [None] * len(parts), strict=True)
+    extents = _dask.compute(
+        *(inspect(*pair, number, n_features, dtype, names) for number, pair in enumerate(pairs))
     )
-    for _, problem in found:
-        if problem:
-            raise ValueError(problem)
-    filled = [number for number, (length, _) in enumerate(found) if length]
-    if not filled:
+    if not any(n_rows for n_rows, _ in extents):
         raise ValueError("X has 0 rows in all partitions. Pass at least one row.")
-    return DaskRows(
-        [parts[number] for number in filled],
-        [found[number][0] for number in filled],
-        n_features,
-        dtype,
-        names,
-        None if weights is None else [weights[number] for number in filled],
-    )
+    return DaskRows(parts, extents, n_features, dtype, names, weights)
 
 
 # ---- files that workers read --------------------------------------------------------------------
@@ -203,21 +184,15 @@ def workers(n_workers: int | None, scheduler: str | None) -> Iterator[None]:
             yield
         return
     quiet = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.ERROR}  # any free port
-    with ExitStack() as stack:
-        cluster = distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, **quiet)
-        stack.push(_end(cluster))
-        stack.push(_end(distributed.Client(cluster)))
+    cluster = distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, **quiet)
+    opened = [cluster]
+    try:
+        opened.append(distributed.Client(cluster))
         yield
-
-
-def _end(opened: Any) -> Callable[..., None]:
-    """Close it; on a busy machine, workers may need longer to end than Dask waits for them."""
-
-    def close(*_: Any) -> None:
-        with suppress(TimeoutError):
-            opened.close()
-
-    return close
+    finally:
+        for each in reversed(opened):
+            with suppress(TimeoutError):  # workers of a busy machine end later than Dask waits
+                each.close()
 
 
 def rows_of_pieces(pieces: Sequence[Piece]) -> DaskRows:
@@ -229,40 +204,30 @@ def rows_of_pieces(pieces: Sequence[Piece]) -> DaskRows:
         A worker cannot read a file, or something in it is wrong.
     """
     for piece in pieces:
-        if piece.stop is None and piece.path.stat().st_size > _LARGEST_TEXT:
+        if piece.part is None and piece.path.stat().st_size > _LARGEST_TEXT:
             raise TableError(
                 f"{shown_path(piece.path)} has {piece.path.stat().st_size / 1e9:.2g} GB, and a "
                 f"worker reads a whole {piece.format} file at once. Split it into files below "
                 f"{_LARGEST_TEXT / 1e9:.2g} GB, or write parquet."
             )
-    count = _dask.delayed(_count)
-    found = _dask.compute(*map(count, pieces))
-    for _, problem in found:
-        if problem:
-            raise TableError(problem)
-    filled = [(piece, n_rows) for piece, (n_rows, _) in zip(pieces, found, strict=True) if n_rows]
-    if not filled:
+    extents = _dask.compute(*map(_dask.delayed(_count), pieces))
+    if not any(n_rows for n_rows, _ in extents):
         raise TableError(f"{shown_path(pieces[0].path)} has no rows. Choose another file.")
-    parts, lengths = (list(column) for column in zip(*filled, strict=True))
-    names = pieces[0].names
-    return DaskRows(parts, lengths, len(names), np.float64, list(names))
+    names = list(pieces[0].names)
+    return DaskRows(list(pieces), extents, len(names), np.float64, names)
 
 
-def _count(piece: Piece) -> tuple[int, str]:
-    """The number of rows of a piece, and what is wrong with it, or nothing."""
-    path = shown_path(piece.path)
+def _count(piece: Piece) -> tuple[int, float]:
+    where = f"A worker on {socket.gethostname()} cannot read {shown_path(piece.path)}"
     if not piece.path.exists():
-        return 0, (
-            f"A worker on {socket.gethostname()} cannot read {path}: the file does not "
-            "exist on that machine. Put the files where all workers find them under the "
-            "same path."
+        raise TableError(
+            f"{where}: the file does not exist on that machine. Put the files where all workers "
+            "find them under the same path."
         )
     try:
-        return len(piece.read()), ""
-    except TableError as error:
-        return 0, str(error)
+        return _extent(piece.read())
     except OSError as error:
-        return 0, f"A worker on {socket.gethostname()} cannot read {path}: {error.strerror}."
+        raise TableError(f"{where}: {error.strerror}.") from error
 
 
 # ---- collections of Dask -------------------------------------------------------------------------
@@ -308,14 +273,14 @@ def _weights(sample_weight: Any, n_parts: int) -> list[Any]:
 
 def _inspect(
     part: Any, weight: Any, number: int, n_features: int, dtype: str, names: list[str] | None
-) -> tuple[int, str]:
-    """The number of rows of a partition, and what is wrong with it, or nothing."""
+) -> tuple[int, float]:
+    """The extent of a partition; an error names what is wrong with it."""
     try:
         X = _numbers(part, dtype)
     except (TypeError, ValueError) as error:
-        return 1, f"Partition {number} of X cannot be read as numbers: {error}"
+        raise ValueError(f"Partition {number} of X cannot be read as numbers: {error}") from error
     if X.ndim != 2 or X.shape[1] != n_features:
-        return 1, (
+        raise ValueError(
             f"Partition {number} of X has shape {X.shape}, but {n_features} columns were expected. "
             "Check how it is made."
         )
@@ -324,19 +289,19 @@ def _inspect(
         row, column = bad[0]
         name = int(column) if names is None else names[column]
         kind = "NaN" if np.isnan(X[row, column]) else "infinity"
-        return 1, (
+        raise ValueError(
             f"X contains {kind} in partition {number}, row {row} of it (counted from 0), column "
             f"{name!r}. Remove such rows or fill them in, e.g. with X.dropna() or X.fillna(...)."
         )
     values = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64).ravel()
     if len(values) != len(X):
-        return 1, (
+        raise ValueError(
             f"Partition {number} has {len(X)} rows in X and {len(values)} in sample_weight: give "
             "both the same partitions."
         )
     if not (np.isfinite(values) & (values >= 0)).all():
-        return 1, (
+        raise ValueError(
             f"sample_weight is negative or not finite in partition {number}. Weights count copies "
             "of a row; use 0 to leave a row out."
         )
-    return len(X), ""
+    return _extent(X)

@@ -4,7 +4,7 @@ Rows of weight zero take no part and the weights of equal rows are added up. A r
 therefore the same as k rows, and the order of the rows does not matter.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -66,19 +66,26 @@ class DistinctRows:
         """
         if resident(X) is not None and sample_weight is None:
             return cls._on_device(resident(X), at_most, first_row)
-        counted = slice(None) if sample_weight is None else np.flatnonzero(sample_weight)
-        weight = None if sample_weight is None else sample_weight[counted]
-        index = np.arange(len(X))[counted]
-        keys = content_hash(X)[counted]
+        keys = content_hash(X)
+        index = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight)
         if share < 1.0:
-            small = np.flatnonzero(keys < np.uint64(share * 2.0**64))
-            keys, index = keys[small], index[small]
-            weight = None if weight is None else weight[small]
-        merged = cls._merge(keys, weight, index, at_most)
-        places = merged[1]
+            index = index[keys[index] < np.uint64(share * 2.0**64)]
+        keys = keys[index]
+        ordered = np.sort(keys)  # much faster than np.unique
+        distinct = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+        n_distinct = len(distinct)
+        if n_distinct > at_most:
+            limit = ordered[distinct[at_most - 1]]
+            n_distinct = _estimated(at_most, limit)
+            kept = keys <= limit
+            keys, index = keys[kept], index[kept]
+        _, first, copy_of = np.unique(keys, return_index=True, return_inverse=True)
+        weight = None if sample_weight is None else sample_weight[index]
+        total = np.bincount(copy_of, weight, minlength=len(first)).astype(np.float64)
+        places = index[first]
         order = _lexicographic_order(X[places])
         places = places[order]
-        return cls(X[places], merged[0][order], places + first_row, merged[2], at_most)
+        return cls(X[places], total[order], places + first_row, n_distinct, at_most)
 
     @classmethod
     def _on_device(cls, X: Any, at_most: int, first_row: int) -> Self:
@@ -94,37 +101,15 @@ class DistinctRows:
         given: Any = OnDevice(rows[order])
         return cls(given, array_of(weight), array_of(index), n_distinct, at_most)
 
-    @staticmethod
-    def _merge(
-        keys: NDArray[np.uint64], weight: Floats | None, index: Places, at_most: int
-    ) -> tuple[Doubles, Places, int]:
-        """Weights and first places of the distinct keys, the smallest `at_most` of them."""
-        ordered = np.sort(keys)  # much faster than np.unique
-        distinct = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
-        n_distinct = len(distinct)
-        if n_distinct > at_most:
-            limit = ordered[distinct[at_most - 1]]
-            n_distinct = _estimated(at_most, limit)
-            kept = keys <= limit
-            keys, index = keys[kept], index[kept]
-            weight = None if weight is None else weight[kept]
-        _, first, copy_of = np.unique(keys, return_index=True, return_inverse=True)
-        total = np.bincount(copy_of, weights=weight, minlength=len(first)).astype(np.float64)
-        return total, index[first], n_distinct
-
     def __add__(self, other: Self) -> Self:
         """The distinct rows of both, or the same sample of them as of all rows at once."""
         rows = stack_rows([self.rows, other.rows])
-        weight = np.concatenate([self.weight, other.weight])
-        index = np.concatenate([self.index, other.index])
-        total, places, n_distinct = self._merge(
-            content_hash(rows), weight, np.arange(len(rows)), self.at_most
-        )
-        order = _lexicographic_order(rows[places])
-        places = places[order]
+        both = self.of(rows, np.concatenate([self.weight, other.weight]), at_most=self.at_most)
+        index = np.concatenate([self.index, other.index])[both.index]
+        n_distinct = both.n_distinct
         if n_distinct <= self.at_most < max(self.n_distinct, other.n_distinct):
             n_distinct = max(self.n_distinct, other.n_distinct)
-        return type(self)(rows[places], total[order], index[places], n_distinct, self.at_most)
+        return replace(both, index=index, n_distinct=n_distinct)
 
     def smallest(self, at_most: int) -> Self:
         """The sample of at most so many of these rows."""

@@ -1,19 +1,15 @@
 """What the features of the data look like."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from typicality._sparse import SparseArray, is_sparse
+from typicality._sparse import is_sparse
 from typicality._typing import Doubles, Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from typicality.rows.base import Block
-
-_ROWS_AT_A_TIME = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,18 +46,16 @@ class FeatureSums:
 
     @classmethod
     def of(cls, block: "Block") -> "FeatureSums":
-        if is_sparse(block.X):
-            rows, w = _counted(block.X, block.weight)
-            if len(rows):
-                ends = (end(axis=0).toarray().ravel() for end in (rows.min, rows.max))
-                return cls(float(w.sum()), rows.T @ w, *(end.astype(np.float64) for end in ends))
-        nothing = np.full(block.X.shape[1], np.inf)
-        sums = cls(0.0, np.zeros(block.X.shape[1]), nothing, -nothing)
-        for x, w in _doubles(block.X, block.weight):
-            # einsum, because a product by BLAS would depend on its threads
-            first = np.einsum("h,hj->j", w, x)
-            sums += cls(float(w.sum()), first, x.min(axis=0), x.max(axis=0))
-        return sums
+        rows, w = _counted(block.X, block.weight)
+        if not len(rows):
+            nothing = np.full(rows.shape[1], np.inf)
+            return cls(0.0, np.zeros(rows.shape[1]), nothing, -nothing)
+        if is_sparse(rows):
+            low, high = (end(axis=0).toarray().ravel() for end in (rows.min, rows.max))
+            return cls(float(w.sum()), rows.T @ w, low, high)
+        # einsum, because a product by BLAS would depend on its threads
+        first = np.einsum("h,hj->j", w, rows)
+        return cls(float(w.sum()), first, rows.min(axis=0), rows.max(axis=0))
 
     def __add__(self, other: "FeatureSums") -> "FeatureSums":
         return FeatureSums(
@@ -78,34 +72,21 @@ class FeatureSums:
     def squares(self, X: Floats, weight: Floats | None) -> Doubles:
         """Weighted sums of squares about the mean."""
         mean = self.mean
-        if is_sparse(X):
-            rows, w = _counted(X, weight)
-            stored, d = np.repeat(w, np.diff(rows.indptr)), len(mean)
-            apart = rows.data - mean[rows.indices]
-            squares = np.bincount(rows.indices, stored * apart**2, minlength=d)
-            zeros = w.sum() - np.bincount(rows.indices, stored, minlength=d)
-            return np.asarray(squares + mean**2 * zeros.clip(min=0.0))
-        parts = [np.einsum("h,hj->j", w, (x - mean) ** 2) for x, w in _doubles(X, weight)]
-        return np.asarray(np.sum([np.zeros_like(mean), *parts], axis=0))
+        rows, w = _counted(X, weight)
+        if not is_sparse(rows):
+            return np.asarray(np.einsum("h,hj->j", w, (rows - mean) ** 2))
+        stored, d = np.repeat(w, np.diff(rows.indptr)), len(mean)
+        apart = rows.data - mean[rows.indices]
+        squares = np.bincount(rows.indices, stored * apart**2, minlength=d)
+        zeros = w.sum() - np.bincount(rows.indices, stored, minlength=d)
+        return np.asarray(squares + mean**2 * zeros.clip(min=0.0))
 
     def features(self, squares: Doubles) -> Features:
         return Features(self.mean, squares / self.total, self.low, self.high)
 
 
-def _doubles(X: Floats, weight: Floats | None) -> "Iterator[tuple[Doubles, Doubles]]":
-    """Rows of positive weight and their weights, a few thousand at a time, as float64."""
-    for start in range(0, len(X), _ROWS_AT_A_TIME):
-        rows = X[start : start + _ROWS_AT_A_TIME].astype(np.float64, copy=False)
-        if weight is None:
-            yield rows, np.ones(len(rows))
-            continue
-        some = weight[start : start + _ROWS_AT_A_TIME].astype(np.float64)
-        if some.any():
-            yield rows[some > 0], some[some > 0]
-
-
-def _counted(X: SparseArray, weight: Floats | None) -> tuple[SparseArray, Doubles]:
-    """Sparse rows of positive weight and their weights, as float64."""
+def _counted(X: Any, weight: Floats | None) -> tuple[Any, Doubles]:
+    """Rows of positive weight and their weights, as float64."""
     if weight is not None:
         X, weight = X[weight > 0], weight[weight > 0]
     w = np.ones(len(X)) if weight is None else weight.astype(np.float64)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,22 +82,13 @@ class Histogram:
         return min(1.0, float(self.weight.sum()) / max(self.n_values, 1))
 
 
-def histogram(
-    rows: Rows, value_of_block: ValueOfBlock, *, within: tuple[Keys, int] | None = None
-) -> Histogram:
-    """The histogram of a number for each row, in bins of a relative width of 1 / 4096. One fold.
-
-    With some bins of a histogram and its number of bits, the values in these, in finer bins.
-    """
-    return rows.fold(lambda block: Histogram.of(value_of_block(block), block.weight, within=within))
+def histogram(rows: Rows, value_of_block: ValueOfBlock) -> Histogram:
+    """The histogram of a number for each row, in bins of a relative width of 1 / 4096. One fold."""
+    return rows.fold(lambda block: Histogram.of(value_of_block(block), block.weight))
 
 
 def quantile(rows: Rows, value_of_block: ValueOfBlock, rate: float) -> float:
     """The exact quantile of a number for each row, as `weighted_quantile` has it.
-
-    The value at position (n + 1) rate lies in one bin of a histogram, or between two. Only the
-    values in these bins are counted in the next fold, in bins that are 2^24 times as fine. Three
-    folds find the value to the last bit, in memory that does not depend on the number of rows.
 
     Parameters
     ----------
@@ -107,27 +98,12 @@ def quantile(rows: Rows, value_of_block: ValueOfBlock, rate: float) -> float:
         `value_of_block(block)` returns a number for each row of a block, none of them NaN.
     rate : float
         Between 0 and 1.
-    counted : Histogram, optional
-        What :func:`histogram` returned for these values: it spares a fold.
     """
-    found = histogram(rows, value_of_block)
-    unit, total = found.unit, float(found.weight.sum()) / found.unit
-    position = min(max(rate * (total + 1.0) - 1.0, 0.0), max(total - 1.0, 0.0))
-    ends = [np.floor(position), np.ceil(position)]
-    below = 0.0  # the weight below the bins that are looked at
-    while True:
-        upto = below + found.weight.cumsum()
-        reached = upto / unit * (1.0 - 1e-12)  # a sum of fractions may end above a whole number
-        at = np.minimum(np.searchsorted(reached, ends, side="right"), len(upto) - 1)
-        if found.n_bits == 64:
-            break
-        # Both bins, or the one: no value lies between them, so weights go on from the first.
-        below = float(upto[at[0]] - found.weight[at[0]])
-        within = found.keys[np.unique(at)], found.n_bits
-        found = histogram(rows, value_of_block, within=within)
-    low, high = _values_of(found.keys[at])
-    share = position - ends[0]
-    return float(low + share * (high - low)) if share > 0 and low < high else float(low)
+    found = order_statistics(
+        rows, lambda block: value_of_block(block)[:, None], [rate], method="weibull"
+    )
+    low, high, share = (float(part[0, 0]) for part in (found.low, found.high, found.share))
+    return low + share * (high - low) if share > 0 and low < high else low
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,24 +131,38 @@ class OrderStatistics:
 
 
 def order_statistics(
-    rows: Rows, values_of_block: Callable[[Block], Floats], rates: Sequence[float]
+    rows: Rows,
+    values_of_block: Callable[[Block], Floats],
+    rates: Sequence[float],
+    *,
+    method: str = "linear",
 ) -> OrderStatistics:
-    """The values around quantiles of several numbers for each row, all in three folds.
+    """The values around quantiles of several numbers for each row.
+
+    A value lies in one bin of a histogram. Only the values in this bin are counted in the next
+    fold, in bins that are 2^24 times as fine. Three folds find all values to the last bit, in
+    memory that does not depend on the number of rows.
 
     Parameters
     ----------
     rows : Rows
-        The rows; their weights do not count.
+        The rows; a weight k counts as k copies.
     values_of_block : callable
         `values_of_block(block)` returns an array with a column for each number; NaN does not count.
     rates : sequence of float
         Between 0 and 1.
+    method : {"linear", "weibull"}, default="linear"
+        Where quantiles are, as in :func:`numpy.quantile`.
     """
     counted = _count_columns(rows, values_of_block)
-    totals = np.array([found.weight.sum() for found in counted])
-    position = np.multiply.outer(np.asarray(rates), np.maximum(totals - 1.0, 0.0))
+    units = np.array([found.unit or 1.0 for found in counted])
+    totals = np.array([found.weight.sum() for found in counted]) / units
+    rate = np.asarray(rates)[:, None]
+    position = rate * (totals + 1.0) - 1.0 if method == "weibull" else rate * (totals - 1.0)
+    position = position.clip(0.0, np.maximum(totals - 1.0, 0.0))
     ends = np.stack([np.floor(position), np.ceil(position)])  # (2, n_rates, d)
-    keys, rank = np.zeros(ends.shape, np.uint64), ends
+    keys = np.zeros(ends.shape, np.uint64)  # of the bins these are in
+    below = np.zeros(ends.shape)  # the weight of all smaller values
     known = 0  # bits of the keys
     while True:
         for at in np.ndindex(ends.shape):
@@ -183,9 +173,12 @@ def order_statistics(
             if known:
                 of = found.keys >> np.uint64(found.n_bits - known)
                 inside = slice(*np.searchsorted(of, [keys[at], keys[at] + np.uint64(1)]))
-            upto = found.weight[inside].cumsum()
-            bin_ = min(int(np.searchsorted(upto, rank[at], side="right")), len(upto) - 1)
-            rank[at] -= upto[bin_] - found.weight[inside][bin_]
+            weight = found.weight[inside]
+            upto = below[at] + weight.cumsum()
+            # A sum of fractions may end just above a whole number.
+            reached = upto / units[at[-1]] * (1.0 - 1e-12)
+            bin_ = min(int(np.searchsorted(reached, ends[at], side="right")), len(upto) - 1)
+            below[at] = upto[bin_] - weight[bin_]
             keys[at] = found.keys[inside][bin_]
         known = counted[0].n_bits
         if known == 64:
@@ -201,21 +194,19 @@ def _count_columns(
     values_of_block: Callable[[Block], Floats],
     bins: list[Keys] | None = None,
     n_bits: int = 0,
-) -> list[Histogram]:
+) -> Any:
     """The histogram of each column, or of the values in some bins of it, in bins that are finer."""
 
-    def count(block: Block) -> list[Histogram]:
-        return [
-            Histogram.of(
-                column[~np.isnan(column)], None, within=None if bins is None else (bins[j], n_bits)
-            )
-            for j, column in enumerate(values_of_block(block).T)
-        ]
+    def count(block: Block) -> Any:
+        columns = []
+        for j, values in enumerate(values_of_block(block).T):
+            known = ~np.isnan(values)
+            weight = None if block.weight is None else block.weight[known]
+            within = None if bins is None else (bins[j], n_bits)
+            columns.append(Histogram.of(values[known], weight, within=within))
+        return np.array(columns, dtype=object)  # two of these are added entry by entry
 
-    counted: list[Histogram] = rows.reduce(
-        count, lambda one, more: [a + b for a, b in zip(one, more, strict=True)]
-    )
-    return counted
+    return rows.fold(count)
 
 
 def _values_of(keys: Keys) -> Doubles:

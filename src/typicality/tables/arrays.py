@@ -1,7 +1,7 @@
 """Arrays of NumPy: npy files."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -24,39 +24,9 @@ class _Header(NamedTuple):
 
 @contextmanager
 def open_array(path: Path, name: str) -> Iterator[Opened]:
-    """An array of one or two dimensions in an npy file.
-
-    It is read block by block by plain reads: a file that is cut meanwhile is an error, where memory
-    that is mapped to it would end the process. Columns are called x1, x2 and so on.
-    """
-    with open(path, "rb") as stream:
-        try:
-            with np.errstate(over="ignore"):  # a shape may be beyond numbers
-                header = _read_header(stream)
-        except OSError:
-            raise
-        except Exception as error:  # of many kinds, from the parser
-            raise _not_an_array(name, error) from error
-        first = stream.tell()
-        n_rows, n_columns = _size(header, name)
-        if first + n_rows * n_columns * header.dtype.itemsize > path.stat().st_size:
-            raise _not_an_array(name)
+    """An array of one or two dimensions in an npy file; columns are called x1, x2 and so on."""
+    with array_rows(path, name) as ((n_rows, n_columns), rows_at):
         names = [f"x{j}" for j in range(1, n_columns + 1)]
-
-        def read(n_values: int) -> NDArray[Any]:
-            data = stream.read(n_values * header.dtype.itemsize)
-            if len(data) < n_values * header.dtype.itemsize:
-                raise _not_an_array(name)
-            return np.frombuffer(data, header.dtype)
-
-        def rows_at(start: int, stop: int) -> NDArray[Any]:
-            if not header.by_columns:
-                return read((stop - start) * n_columns).reshape(-1, n_columns)
-            block = np.empty((stop - start, n_columns), header.dtype)
-            for j in range(n_columns):
-                stream.seek(first + (j * n_rows + start) * header.dtype.itemsize)
-                block[:, j] = read(stop - start)
-            return block
 
         def batches(rows: int) -> Iterator[tuple[Any, float]]:
             for start in range(0, n_rows, rows):
@@ -66,6 +36,47 @@ def open_array(path: Path, name: str) -> Iterator[Opened]:
                 yield pa.RecordBatch.from_arrays(columns, names), stop / n_rows
 
         yield pa.schema([(name, pa.float64()) for name in names]), batches
+
+
+@contextmanager
+def array_rows(
+    path: Path, name: str
+) -> Iterator[tuple[tuple[int, int], Callable[[int, int], NDArray[Any]]]]:
+    """The shape of the table in an npy file, and a function that reads rows `start` to `stop`.
+
+    Plain reads: a file that is cut meanwhile is an error, where memory that is mapped to it would
+    end the process.
+    """
+    with open(path, "rb") as stream:
+        try:
+            with np.errstate(over="ignore"):  # a shape may be beyond numbers
+                header = _read_header(stream)
+        except OSError:
+            raise
+        except Exception as error:  # of many kinds, from the parser
+            raise _not_an_array(name, error) from error
+        first, itemsize = stream.tell(), header.dtype.itemsize
+        n_rows, n_columns = _size(header, name)
+        if first + n_rows * n_columns * itemsize > path.stat().st_size:
+            raise _not_an_array(name)
+
+        def read(n_before: int, n_values: int) -> NDArray[Any]:
+            stream.seek(first + n_before * itemsize)
+            values = np.fromfile(stream, header.dtype, n_values)
+            if len(values) < n_values:
+                raise _not_an_array(name)
+            return values
+
+        def rows_at(start: int, stop: int) -> NDArray[Any]:
+            if not header.by_columns:
+                values = read(start * n_columns, (stop - start) * n_columns)
+                return values.reshape(-1, n_columns)
+            block = np.empty((stop - start, n_columns), header.dtype)
+            for j in range(n_columns):
+                block[:, j] = read(j * n_rows + start, stop - start)
+            return block
+
+        yield (n_rows, n_columns), rows_at
 
 
 def _not_an_array(name: str, error: Exception | None = None) -> TableError:
