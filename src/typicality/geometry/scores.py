@@ -11,8 +11,9 @@ from typicality._quantiles import weighted_quantile
 from typicality._tensors import array_of, is_tensor
 from typicality._threads import over_blocks
 from typicality._typing import Doubles, Floats, Places
-from typicality.operators import Blocked, Columns, has_compiled_sums
+from typicality.operators import Columns, has_compiled_sums
 from typicality.operators.base import row_sums
+from typicality.operators.dense import gather
 from typicality.operators.tails import ExactTails
 from typicality.operators.torch_tails import WHOLE_WEIGHT, TorchTails
 from typicality.spaces.gram import (
@@ -152,7 +153,7 @@ class LeaveOneOut:
         return self._gather(rows, self._sqdist)
 
     def _gather(self, rows: Floats, of_rows: Any) -> Doubles:
-        return np.asarray(Blocked(self._columns, rows).gather(of_rows), dtype=np.float64)
+        return np.asarray(gather(self._columns, rows, of_rows), dtype=np.float64)
 
     @property
     def _weights(self) -> Doubles:

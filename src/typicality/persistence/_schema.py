@@ -70,7 +70,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "typicality.operators.columns", "KernelColumns", "PrecomputedKernel", "PrecomputedSqdist"
     ),
     "Expansion": (
-        "typicality.operators.blocked.BlockedSums",
+        "typicality.operators.dense.DenseSums",
         "typicality.operators.tiles.TileExpansion",
         "typicality.operators.nufft.FourierExpansion",
         "typicality.operators.landmarks.ReducedSet",
