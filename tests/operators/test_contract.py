@@ -17,7 +17,7 @@ def small_tasks(monkeypatch):
     """Few rows are then shared by several threads, as many are elsewhere."""
     monkeypatch.setattr("typicality.operators.dense._CACHE_BYTES", 2**18)
     monkeypatch.setattr("typicality.operators.tiles._GROUP_ROWS", 128)
-    monkeypatch.setattr("typicality.operators.fourier_pieces._ROWS_OF_A_PIECE", (2**7, 2**10))
+    monkeypatch.setattr("typicality.operators.fourier._ROWS_OF_A_PIECE", (2**7, 2**10))
 
 
 @pytest.mark.parametrize("check", OPERATOR_CHECKS, ids=lambda check: check.__name__)

@@ -10,9 +10,9 @@ from typicality.operators.columns import (
     has_compiled_sums,
 )
 from typicality.operators.dense import Blocked, Dense, DenseSums
+from typicality.operators.fourier import Nufft
 from typicality.operators.fused import Fused
 from typicality.operators.landmarks import compressed
-from typicality.operators.nufft import Nufft
 from typicality.operators.tiles import Tiles
 from typicality.operators.tolerance import EXACT, Tolerance
 from typicality.operators.torch_blocked import TorchBlocked

@@ -9,7 +9,7 @@ from scipy.linalg import solve_triangular
 from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import DISTANCE_KERNELS, Stationary
-from typicality.operators import nufft
+from typicality.operators import fourier
 from typicality.operators.base import Expansion, row_sums
 from typicality.operators.columns import Columns, KernelColumns, evenly_spaced, has_compiled_sums
 from typicality.operators.dense import Blocked, gather
@@ -38,8 +38,8 @@ def compressed(columns: KernelColumns, weights: Floats, *, rtol: float) -> Expan
     rtol : float
         The promise.
     """
-    if nufft.refusal(columns.kernel_function, columns.training, rtol) is None:
-        small = nufft.Nufft(columns, rtol=rtol).expansion(weights)
+    if fourier.refusal(columns.kernel_function, columns.training, rtol) is None:
+        small = fourier.Nufft(columns, rtol=rtol).expansion(weights)
         if small.modes.nbytes < columns.training.nbytes:
             return small
     return reduced_set(columns, weights, rtol=rtol)
