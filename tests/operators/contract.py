@@ -20,8 +20,8 @@ from typicality.kernels import Gaussian
 from typicality.kernels.stationary import compiled_distances
 from typicality.operators import (
     Blocked,
-    BlockedSums,
     Dense,
+    DenseSums,
     KernelColumns,
     Nufft,
     PrecomputedKernel,
@@ -258,7 +258,7 @@ SUMS = {
     ),
     "many features": (
         ["Gaussian"],
-        lambda c, W: BlockedSums(KernelColumns(ManyFeatures(0.7), c.training), W),
+        lambda c, W: DenseSums(KernelColumns(ManyFeatures(0.7), c.training), W),
         0.0,
     ),
     "reduced set": (list(KERNEL_OF), partial(twice, partial(reduced_set, rtol=1e-2)), 1e-2),

@@ -9,12 +9,10 @@ from operators.contract import (
     GAUSSIAN,
     KERNEL_OF,
     OPERATOR_CHECKS,
-    ROWS,
     SUMS_CHECKS,
     OperatorCase,
     SumsCase,
     expansion_of,
-    points_for,
 )
 from typicality.kernels import Gaussian, Polynomial
 from typicality.operators import (
@@ -28,8 +26,6 @@ from typicality.operators import (
     fused,
     torch_blocked,
 )
-from typicality.operators.tails import ExactTails
-from typicality.operators.torch_tails import TorchTails
 
 torch = pytest.importorskip("torch")
 
@@ -113,25 +109,6 @@ def test_fused_sums_keep_their_bounds_for_every_tile(shape, d, width):
         columns = KernelColumns(Gaussian(sigma), X.cpu().numpy())
         operator = Fused(columns, "cuda", rtol)
         assert_allclose(operator @ W.cpu().numpy(), exact.cpu(), rtol=0, atol=rtol)
-
-
-@pytest.mark.parametrize("kernel", KERNEL_OF.values(), ids=KERNEL_OF)
-@pytest.mark.parametrize(
-    ("nearest", "name"), [(0.0, "copies"), (1e-18, "sparse regions"), (1e-3, "copies")]
-)
-def test_tails_in_torch_are_those_of_compiled_code(kernel, nearest, name):
-    X = ROWS[name]
-    rng = np.random.default_rng(1)
-    weights, copies = rng.random(len(X)), rng.integers(0, 3, len(X)).astype(float)
-    weights[::7] = 0.0
-    given = KernelColumns(kernel, X), weights, copies, nearest
-    ours, expected = TorchTails(*given, "cpu"), ExactTails(*given)
-    points = np.vstack([points_for(X), X[:1] + 1e-12])
-    for one, other in zip(ours.log_sums(points), expected.log_sums(points), strict=True):
-        assert_allclose(one, other, rtol=2e-10, atol=1e-14)
-    pairs = zip(ours.coincidences_of_rows(), expected.coincidences_of_rows(), strict=True)
-    for one, other in pairs:
-        assert_allclose(one, other, rtol=1e-13)
 
 
 @pytest.mark.parametrize(

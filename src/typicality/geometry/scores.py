@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from typicality._cached import cached_property
 from typicality._quantiles import weighted_quantile
-from typicality._tensors import array_of, is_tensor
+from typicality._tensors import array_of
 from typicality._threads import over_blocks
 from typicality._typing import Doubles, Floats, Places
-from typicality.operators import Blocked, Columns, has_compiled_sums
+from typicality.operators import Columns, has_compiled_sums
 from typicality.operators.base import row_sums
+from typicality.operators.dense import gather
 from typicality.operators.tails import ExactTails
-from typicality.operators.torch_tails import WHOLE_WEIGHT, TorchTails
 from typicality.spaces.gram import (
     ExpandedPrototypes,
     KernelPrototypes,
@@ -26,6 +26,7 @@ BLOCK_ROWS = 2**17  # of work over threads: longer than what Python does between
 _ROUNDING = 1e-12  # of sums in double precision
 _TAILS = 2e-10  # of sums in logarithms, which leave out what is less
 _NEARLY_ONE = 0.999
+_WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be left
 _WELL_ABOVE = 2e3  # times the error of a sum: then its logarithm is off by 5e-4 at the most
 
 
@@ -58,21 +59,16 @@ class KnownRows(NamedTuple):
         unit = np.maximum(copies, one, out=copies)
         np.divide(one, unit, out=unit)
         unit *= own
-        unit[unit >= WHOLE_WEIGHT] = 0.0
+        unit[unit >= _WHOLE_WEIGHT] = 0.0
         return unit
 
     def without_lone_row(self, log_sums: Doubles, unit: Floats) -> Doubles:
         """The sum of a row that has all the weight is nothing, and nothing was left out of it."""
         return np.where((unit == 0.0) & (self.weights > 0.0), -np.inf, log_sums)
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether each row stands for itself."""
-        return bool((self.copies == 1.0).all())
-
     def quantile(self, values: Doubles, rate: float) -> float:
         """The quantile of a value of each of them."""
-        weight = None if self.is_plain else self.copies
+        weight = None if (self.copies == 1.0).all() else self.copies
         return weighted_quantile(values, rate, weight)
 
 
@@ -152,7 +148,7 @@ class LeaveOneOut:
         return self._gather(rows, self._sqdist)
 
     def _gather(self, rows: Floats, of_rows: Any) -> Doubles:
-        return np.asarray(Blocked(self._columns, rows).gather(of_rows), dtype=np.float64)
+        return np.asarray(gather(self._columns, rows, of_rows), dtype=np.float64)
 
     @property
     def _weights(self) -> Doubles:
@@ -234,11 +230,8 @@ class FastLeaveOneOut:
         return {name: value for name, value in vars(self).items() if name not in not_kept}
 
     @cached_property
-    def _tails(self) -> ExactTails | TorchTails:
+    def _tails(self) -> ExactTails:
         known: Any = self.known
-        device = getattr(self.mean.sums, "device", None)
-        if device is not None:
-            return TorchTails(known.columns, known.weights, known.copies, known.nearest, device)
         return ExactTails(known.columns, known.weights, known.copies, nearest=known.nearest)
 
     def scores(self, rows: Floats, eta: float) -> Doubles:
@@ -313,13 +306,7 @@ class FastLeaveOneOut:
         return self._training_quantile(rows, rate, products), None
 
     def _training_quantile(self, rows: Floats, rate: float, products: Floats) -> float:
-        tails, least = self._tails, _WELL_ABOVE * (self.iterations_rtol + _ROUNDING)
-        there: Any = products
-        if is_tensor(there) and isinstance(tails, TorchTails) and self.known.is_plain:
-            by_products = tails.quantile_by_products(there, rate, least)
-            if by_products is not None:
-                return by_products
-        products = array_of(products)
+        least, products = _WELL_ABOVE * (self.iterations_rtol + _ROUNDING), array_of(products)
         unit = self.known.left_out_weight(*self._tails.coincidences_of_rows())
         scores, low = self._by_products(products, unit, least)
         quantile, doubtful = self._quantile(scores, low, rate)

@@ -12,7 +12,7 @@ from typicality._typing import Doubles, Index, Labels, Places
 from typicality.bandwidth import bandwidth
 from typicality.kernels import Gaussian
 from typicality.levelsets.graphs import Pairs, components
-from typicality.operators import Blocked, KernelColumns
+from typicality.operators import DenseSums, KernelColumns
 
 _WHOLE = 1.0 - 1e-12  # a sum of fractions may end just below a whole number
 _GRID = 1000  # points at which the density of typicalities is evaluated
@@ -96,7 +96,8 @@ def deepest_valley(values: Doubles, weight: Doubles) -> Valley:
     if width == 0:
         return Valley(float(values[0]), 0.0)
     at = np.linspace(values.min(), values.max(), _GRID)
-    density = (Blocked(KernelColumns(Gaussian(width), column), at[:, None]) @ weight[:, None])[:, 0]
+    sums = DenseSums(KernelColumns(Gaussian(width), column), weight[:, None])
+    density = sums.at(at[:, None])[:, 0]
     left = np.maximum.accumulate(density)
     right = np.maximum.accumulate(density[::-1])[::-1]
     depths = np.minimum(left, right) - density

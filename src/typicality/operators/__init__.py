@@ -1,7 +1,6 @@
 """How products with a kernel matrix are computed, one method a file."""
 
 from typicality.operators.base import Expansion, Operator
-from typicality.operators.blocked import Blocked, BlockedSums
 from typicality.operators.choice import choose_operator
 from typicality.operators.columns import (
     Columns,
@@ -10,10 +9,10 @@ from typicality.operators.columns import (
     PrecomputedSqdist,
     has_compiled_sums,
 )
-from typicality.operators.dense import Dense
+from typicality.operators.dense import Blocked, Dense, DenseSums
+from typicality.operators.fourier import Nufft
 from typicality.operators.fused import Fused
 from typicality.operators.landmarks import compressed
-from typicality.operators.nufft import Nufft
 from typicality.operators.tiles import Tiles
 from typicality.operators.tolerance import EXACT, Tolerance
 from typicality.operators.torch_blocked import TorchBlocked
@@ -21,9 +20,9 @@ from typicality.operators.torch_blocked import TorchBlocked
 __all__ = [
     "EXACT",
     "Blocked",
-    "BlockedSums",
     "Columns",
     "Dense",
+    "DenseSums",
     "Expansion",
     "Fused",
     "KernelColumns",

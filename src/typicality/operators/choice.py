@@ -2,11 +2,10 @@
 
 from typicality._typing import Floats
 from typicality.operators.base import Operator
-from typicality.operators.blocked import Blocked
 from typicality.operators.columns import Columns, KernelColumns, has_compiled_sums
-from typicality.operators.dense import Dense
+from typicality.operators.dense import Blocked, Dense
+from typicality.operators.fourier import Nufft, refusal
 from typicality.operators.fused import Fused, can_be_fused
-from typicality.operators.nufft import Nufft, refusal
 from typicality.operators.tiles import Tiles
 from typicality.operators.tolerance import EXACT, Tolerance, are_few
 from typicality.operators.torch_blocked import TorchBlocked, log_profile

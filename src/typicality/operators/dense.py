@@ -1,16 +1,67 @@
-"""The whole matrix in memory: the oracle of all other operators, and the quickest for few rows."""
+"""Exact products: with the whole matrix in memory, or with a block of it at a time."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
 
 from typicality._cached import cached_property
+from typicality._compat import effective_n_threads
+from typicality._sparse import is_sparse
+from typicality._threads import one_blas_thread, over_blocks, over_ranges
 from typicality._typing import Floats
-from typicality.operators.base import Operator, matrix_of, row_sums
-from typicality.operators.blocked import Blocked, BlockedSums
-from typicality.operators.columns import Columns
+from typicality.operators.base import Operator, matrix_of, memory_limit, row_sums
+from typicality.operators.columns import Columns, KernelColumns, uses_compiled_distances
+
+_ARRAYS_OF_A_BLOCK = 2  # distances, and their function
+_ROUNDING = 1e-14  # of a sum
+_TILE_ROWS = 64  # compiled and sparse distances go over all training rows for each so many
+_ROWS_OF_A_PRODUCT = 512  # for a thread
+_CACHE_BYTES = 2**21  # larger blocks are slower: they leave the cache, and the allocator's pools
 
 
-class Dense(Operator):
-    """Exact products with a matrix that is computed once; memory grows with n squared.
+def gather(columns: Columns, rows: Floats, of_rows: Callable[[Floats], Floats]) -> Floats:
+    """`of_rows(rows)`, a few rows at a time and in threads, one below the other.
 
-    Costs O(n^2 d) once and O(n^2 c) a product.
+    Blocks are as large as the cache, or as scikit-learn's `working_memory` where that is less.
+    """
+    n_rows, n_bytes = len(rows), 8 * _ARRAYS_OF_A_BLOCK * columns.n_training
+    wanted = _CACHE_BYTES
+    if uses_compiled_distances(columns) or is_sparse(rows):
+        wanted = max(wanted, _TILE_ROWS * n_bytes)
+    allowed = memory_limit() // effective_n_threads()
+    step = max(1, min(min(allowed, wanted) // n_bytes, n_rows))
+    first = of_rows(rows[:step])
+    out = np.empty((n_rows, *first.shape[1:]))
+    out[:step] = first
+
+    def fill(start: int, stop: int) -> None:
+        for block in range(start + 1, stop + 1):
+            place = slice(block * step, (block + 1) * step)
+            out[place] = of_rows(rows[place])
+
+    over_ranges(fill, -(-n_rows // step) - 1)
+    if not np.isfinite(out).all():
+        row = int(np.flatnonzero(~np.isfinite(out).reshape(n_rows, -1).all(axis=1))[0])
+        raise ValueError(
+            f"The kernel is not finite for row {row}: some of its values overflow or are not "
+            "defined. Rescale the features, e.g. with sklearn.preprocessing.StandardScaler, "
+            "or check the kernel."
+        )
+    return out
+
+
+def _product(block: Floats, weights: Floats) -> Floats:
+    """`block @ weights` by BLAS; a single column is as quick without it."""
+    return row_sums(block, weights) if weights.shape[1] == 1 else block @ weights
+
+
+class Blocked(Operator):
+    """Exact products, a few rows of the matrix at a time; never n x n in memory.
+
+    Several columns are multiplied by BLAS, so their last digits are not those of sums at points.
+    Costs O(n^2 (d + c)) time a product and O(n) memory.
 
     Parameters
     ----------
@@ -30,21 +81,94 @@ class Dense(Operator):
     @property
     def how(self) -> str:
         matrix = matrix_of(len(self.rows))
+        if not isinstance(self.columns, KernelColumns):
+            return f"{matrix} is in memory already; an iteration is one product with it."
+        return f"{matrix} is computed again in each iteration, a few rows at a time."
+
+    @one_blas_thread()
+    def __matmul__(self, weights: Floats) -> Floats:
+        return gather(
+            self.columns, self.rows, lambda rows: _product(self.columns.kernel(rows), weights)
+        )
+
+    @one_blas_thread()
+    def complement(self, weights: Floats) -> Floats:
+        return gather(
+            self.columns, self.rows, lambda rows: _product(self.columns.half_sqdist(rows), weights)
+        )
+
+    def expansion(self, weights: Floats, *, rtol: float | None = None) -> "DenseSums":
+        return DenseSums(self.columns, weights)
+
+
+class Dense(Blocked):
+    """Exact products with a matrix that is computed once; memory grows with n squared.
+
+    The oracle of all other operators, and the quickest for few rows. Costs O(n^2 d) once and
+    O(n^2 c) a product. Blocks of a fixed size run in threads, with one thread of BLAS each, so the
+    number of threads does not change the results.
+    """
+
+    @property
+    def how(self) -> str:
+        matrix = matrix_of(len(self.rows))
         return f"{matrix} is computed once and kept; an iteration is one product with it."
 
     @cached_property
     def _half_sqdist(self) -> Floats:
-        return Blocked(self.columns, self.rows).gather(self.columns.half_sqdist)
+        return gather(self.columns, self.rows, self.columns.half_sqdist)
 
     @cached_property
     def _kernel(self) -> Floats:
-        return Blocked(self.columns, self.rows).gather(self.columns.kernel)
+        return gather(self.columns, self.rows, self.columns.kernel)
 
     def __matmul__(self, weights: Floats) -> Floats:
-        return row_sums(self._kernel, weights)
+        return _product_in_threads(self._kernel, weights)
 
     def complement(self, weights: Floats) -> Floats:
-        return row_sums(self._half_sqdist, weights)
+        return _product_in_threads(self._half_sqdist, weights)
 
-    def expansion(self, weights: Floats, *, rtol: float | None = None) -> BlockedSums:
-        return BlockedSums(self.columns, weights)
+
+@one_blas_thread()
+def _product_in_threads(matrix: Floats, weights: Floats) -> Floats:
+    products = np.empty(weights.shape)
+
+    def fill(rows: slice) -> None:
+        products[rows] = _product(matrix[rows], weights)
+
+    over_blocks(fill, len(matrix), _ROWS_OF_A_PRODUCT)
+    return products
+
+
+@dataclass(frozen=True, eq=False)
+class DenseSums:
+    """Exact sums over all training rows, a few points at a time.
+
+    A point gets the same numbers alone and in any batch: each row is summed by itself, not by BLAS.
+
+    Parameters
+    ----------
+    columns : Columns
+        The kernel against the training rows.
+    weights : array of shape (n, c)
+        The weights.
+    """
+
+    columns: Columns
+    weights: Annotated[Floats, "n c"]
+    rtol: ClassVar[float] = 0.0
+
+    def error(self, sums: Floats) -> Floats:
+        return _ROUNDING * sums
+
+    def at(self, points: Floats) -> Floats:
+        return gather(
+            self.columns, points, lambda rows: row_sums(self.columns.kernel(rows), self.weights)
+        )
+
+    def complement_at(self, points: Floats) -> Floats:
+        return gather(
+            self.columns,
+            points,
+            lambda rows: row_sums(self.columns.half_sqdist(rows), self.weights),
+        )

@@ -9,10 +9,10 @@ from scipy.linalg import solve_triangular
 from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import DISTANCE_KERNELS, Stationary
-from typicality.operators import nufft
+from typicality.operators import fourier
 from typicality.operators.base import Expansion, row_sums
-from typicality.operators.blocked import Blocked
 from typicality.operators.columns import Columns, KernelColumns, evenly_spaced, has_compiled_sums
+from typicality.operators.dense import Blocked, gather
 from typicality.operators.tiles import Tiles, exact_expansion
 
 LARGEST_SET = 4096  # rows
@@ -38,8 +38,8 @@ def compressed(columns: KernelColumns, weights: Floats, *, rtol: float) -> Expan
     rtol : float
         The promise.
     """
-    if nufft.refusal(columns.kernel_function, columns.training, rtol) is None:
-        small = nufft.Nufft(columns, rtol=rtol).expansion(weights)
+    if fourier.refusal(columns.kernel_function, columns.training, rtol) is None:
+        small = fourier.Nufft(columns, rtol=rtol).expansion(weights)
         if small.modes.nbytes < columns.training.nbytes:
             return small
     return reduced_set(columns, weights, rtol=rtol)
@@ -180,7 +180,7 @@ def _exact_products(columns: KernelColumns, weights: Doubles) -> Doubles:
         block = columns.kernel(rows)
         return np.hstack([row_sums(block, weights[:, [k]]) for k in range(weights.shape[1])])
 
-    return np.asarray(Blocked(columns, columns.training).gather(of_rows), dtype=np.float64)
+    return np.asarray(gather(columns, columns.training, of_rows), dtype=np.float64)
 
 
 def _few_rows(sums: _Sums, rtol: float, limit: int) -> tuple[Places, Doubles, float] | None:

@@ -13,8 +13,8 @@ from typicality._threads import over_pairs, over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import Stationary
 from typicality.operators.base import Expansion, Operator, matrix_of
-from typicality.operators.blocked import BlockedSums
 from typicality.operators.columns import KernelColumns, evenly_spaced, has_compiled_sums
+from typicality.operators.dense import DenseSums
 from typicality.operators.row_tree import Blocks, RowTree
 
 SINGLE_RTOL = 8e-7  # what single precision may cost, of the sum of the absolute weights
@@ -258,7 +258,7 @@ def exact_expansion(columns: KernelColumns, weights: Floats) -> Expansion:
     """Exact sums over all training rows at any points, compiled where there is such code."""
     if has_compiled_sums(columns):
         return Tiles(columns).expansion(weights)
-    return BlockedSums(columns, weights)
+    return DenseSums(columns, weights)
 
 
 def _near_one_another(points: Floats) -> Places:

@@ -6,7 +6,7 @@ import numpy as np
 
 from typicality._typing import Floats
 from typicality.operators.columns import KernelColumns, evenly_spaced
-from typicality.operators.fourier_grid import no_grid_because
+from typicality.operators.fourier import no_grid_because
 
 _FEW_FOR_SERIES, _FEW = 2048, 5120  # rows: of kernels that have quick Fourier sums, and others
 _N_ASKED, _N_SAMPLED = 128, 2048

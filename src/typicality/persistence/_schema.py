@@ -70,15 +70,15 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "typicality.operators.columns", "KernelColumns", "PrecomputedKernel", "PrecomputedSqdist"
     ),
     "Expansion": (
-        "typicality.operators.blocked.BlockedSums",
+        "typicality.operators.dense.DenseSums",
         "typicality.operators.tiles.TileExpansion",
-        "typicality.operators.nufft.FourierExpansion",
+        "typicality.operators.fourier.FourierExpansion",
         "typicality.operators.landmarks.ReducedSet",
     ),
     "Enum": ("typicality.solve.picard.Status",),
     "": (
         "typicality.minimax.MinimaxPaths",
-        "typicality.operators.fourier_grid.FourierGrid",
+        "typicality.operators.fourier.FourierGrid",
         "typicality.spaces.euclidean.Centroids",
         "typicality.spaces.gram.ExpandedPrototypes",
         *_in("typicality.spaces.nearest", "NearestRows", "GivenDistances"),
