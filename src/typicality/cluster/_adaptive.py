@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_array
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._inputs import OpenSpace, has_points
 from typicality.cluster._labels import Clustering
 from typicality.cluster._prototypes import Found, PrototypeClusterer
-from typicality.cluster._spaces import OpenSpace, has_points
 from typicality.cluster._starts import check_distinct_points
 from typicality.cluster._warnings import (
     warn_about_fragments,
@@ -67,9 +67,7 @@ class AdaptiveClusterer(PrototypeClusterer):
 
     # ---- the space and the start -----------------------------------------------------------------
 
-    def _open_in_box(
-        self, rows: Floats, weight: Floats | None, n_columns: int = 1
-    ) -> tuple[OpenSpace, Any]:
+    def _open_in_box(self, rows: Floats, weight: Floats | None) -> tuple[OpenSpace, Any]:
         """The space in the box, and the prototypes that `init` gives as points, or None.
 
         Raises
@@ -81,7 +79,7 @@ class AdaptiveClusterer(PrototypeClusterer):
         given = None
         if not isinstance(self.init, str):
             given = self._checked_points(n_features=rows.shape[1])
-        opened = self._open(rows, weight, n_columns, box=self.box)
+        opened = self._open(rows, weight, box=self.box)
         if opened.space.total_variance <= 0:
             raise ValueError(
                 "All rows of positive weight are one point in the space of the kernel: there "
@@ -145,7 +143,7 @@ class AdaptiveClusterer(PrototypeClusterer):
         `rule(eta, unit)` is the rule of the iterations, from the first spreads and the unit of
         length.
         """
-        opened, start = self._open_in_box(rows, weight, self.n_clusters)
+        opened, start = self._open_in_box(rows, weight)
         space = opened.space
         if start is None:
             start = self._first_prototypes(space)

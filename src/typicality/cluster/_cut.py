@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 
 from typicality._typing import Doubles, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._spaces import check_kernel
+from typicality.cluster._inputs import check_kernel
 from typicality.cluster._warnings import (
     warn_about_constant_rows,
     warn_about_fragments,

@@ -7,7 +7,7 @@ import numpy as np
 from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._estimator import KernelEstimator
-from typicality.cluster._spaces import OpenSpace, SumOptions, open_space
+from typicality.cluster._inputs import OpenSpace, SumOptions, open_space
 from typicality.cluster._warnings import (
     require_finite,
     warn_about_constant_rows,

@@ -10,8 +10,8 @@ from typicality._quantiles import weighted_quantile
 from typicality._sparse import is_sparse, stack_rows
 from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats
+from typicality.cluster._inputs import SPECIAL_KERNELS, has_input_space
 from typicality.cluster._p_values import check_number_to_split
-from typicality.cluster._spaces import SPECIAL_KERNELS, has_input_space
 from typicality.geometry.calibration import Calibration, split_copies
 from typicality.kernels import Gaussian
 from typicality.rows import (

@@ -19,15 +19,15 @@ from typicality.cluster._estimator import (
     by_blocks,
     like_rows,
 )
-from typicality.cluster._labels import Clustering, coincident_groups, label_prototypes
-from typicality.cluster._learned import how_learned, learned_rows, map_rows, read_at_once
-from typicality.cluster._spaces import (
+from typicality.cluster._inputs import (
     OpenSpace,
     SumOptions,
     check_compressible,
     has_input_space,
     open_space,
 )
+from typicality.cluster._labels import Clustering, coincident_groups, label_prototypes
+from typicality.cluster._learned import how_learned, learned_rows, map_rows, read_at_once
 from typicality.cluster._warnings import require_finite, warn_about_convergence, warn_about_features
 from typicality.geometry.checks import check_sample_weight
 from typicality.membership.base import MembershipRule
@@ -194,11 +194,8 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
 
     # ---- a fit -----------------------------------------------------------------------------------
 
-    def _open(
-        self, rows: Floats, weight: Floats | None, n_columns: int, **scaling: Any
-    ) -> OpenSpace:
-        """The space of the rows, for sums with so many prototypes."""
-        sums = SumOptions.of(self, n_columns)
+    def _open(self, rows: Floats, weight: Floats | None, **scaling: Any) -> OpenSpace:
+        sums = SumOptions.of(self)
         return open_space(self.kernel, self.sigma, rows, weight, sums=sums, **scaling)
 
     def _begin(self, callbacks: FitCallbacks, opened: OpenSpace, *, n_runs: int | None) -> None:

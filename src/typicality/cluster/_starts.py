@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._spaces import OpenSpace, has_points
+from typicality.cluster._inputs import OpenSpace, has_points
 from typicality.cluster._warnings import require_finite
 from typicality.exceptions import warn
 from typicality.membership.base import MembershipRule

@@ -8,7 +8,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from typicality._typing import Doubles, Floats, Places
 from typicality.cluster._labels import Clustering, PrototypeLabels
-from typicality.cluster._readers import SparseCoordinates
 from typicality.exceptions import (
     BandwidthWarning,
     CalibrationWarning,
@@ -68,7 +67,7 @@ def warn_about_features(opened: Any, model: Any) -> None:
     # Squares of tiny differences vanish.
     width = features.high - features.low
     scales = np.where(features.variance > 0, np.sqrt(features.variance), width)
-    if isinstance(opened.reader, SparseCoordinates):  # what is rare is not small
+    if getattr(opened.reader, "sparse", False):  # what is rare is not small
         scales = width
     _warn_about_scales(scales, np.flatnonzero(varies), names)
 

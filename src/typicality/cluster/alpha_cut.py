@@ -31,8 +31,13 @@ from typicality.cluster._density import (
     warn_about_density,
 )
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, by_blocks, like_rows
-from typicality.cluster._readers import Dissimilarities, check_dissimilarities
-from typicality.cluster._spaces import ALL_KERNELS, SumOptions, open_space
+from typicality.cluster._inputs import (
+    ALL_KERNELS,
+    Dissimilarities,
+    SumOptions,
+    check_dissimilarities,
+    open_space,
+)
 from typicality.cluster._warnings import (
     warn_about_features,
     warn_about_lonely_row,

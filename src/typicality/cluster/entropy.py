@@ -206,7 +206,7 @@ class EntropyCMeans(PrototypeClusterer):
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
         starts = Starts(self, rows, weight)
-        opened = self._open(rows, weight, starts.n_clusters)
+        opened = self._open(rows, weight)
         space = opened.space
         drawn = starts.draw(opened, Entropic(1.0))  # weights are memberships, whatever lam
         anneals = isinstance(self.init, str) and self.init == "annealing"

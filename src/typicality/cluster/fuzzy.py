@@ -208,7 +208,7 @@ class FuzzyCMeans(PrototypeClusterer):
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
         starts = Starts(self, rows, weight)
-        opened = self._open(rows, weight, starts.n_clusters)
+        opened = self._open(rows, weight)
         rule = Fuzzy(fuzzifier(self.m, opened.space))
         drawn = starts.draw(opened, rule)
         self._begin(callbacks, opened, n_runs=len(drawn))

@@ -26,6 +26,7 @@ from typicality.cluster._estimator import (
     by_blocks,
     like_rows,
 )
+from typicality.cluster._inputs import Coordinates, OpenSpace, Stretched, check_compressible
 from typicality.cluster._learned import (
     calibrate,
     how_learned,
@@ -35,9 +36,7 @@ from typicality.cluster._learned import (
     split_rows,
 )
 from typicality.cluster._p_values import TIED, WithPValues
-from typicality.cluster._readers import Coordinates, Stretched
 from typicality.cluster._reasons import Reasons, reasons_for
-from typicality.cluster._spaces import OpenSpace, check_compressible
 from typicality.cluster._warnings import warn_about_coarse_promise, warn_about_lonely_row
 from typicality.geometry.calibration import Calibration, false_alarm_interval
 from typicality.geometry.checks import check_rows

@@ -253,7 +253,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         eta = None if estimates_eta else _given_spread(self.eta, self.n_clusters)
         starts = Starts(self, rows, weight)
         eta = None if eta is None else eta[: starts.n_clusters]
-        opened = self._open(rows, weight, starts.n_clusters)
+        opened = self._open(rows, weight)
         space = opened.space
         # One far row would get a prototype of its own in the preliminary partition.
         enough = space.typical.n_distinct_rows >= starts.n_clusters
