@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from typicality import AdaptivePCM, SequentialPCM, SparseAdaptivePCM
-from typicality.cluster._adaptive import AdaptiveClusterer
+from typicality.cluster.adaptive import AdaptiveClusterer
 from typicality.membership import SparsePossibilistic
 from typicality.solve.starts import at_row, farthest_rows
 from typicality.spaces import Gaps

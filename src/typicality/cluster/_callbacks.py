@@ -73,6 +73,8 @@ class FitCallbacks:
             nonlocal largest, iteration
             largest = max(largest, residual) if residual < inf else largest
             advance(max(n_iter / most, _share_of_way(residual, largest, tol)))
+            if run is None:
+                return False
             stop = self._end_task(iteration, state)
             if not stop and residual >= tol and n_iter < most:
                 iteration = self._begin_task(run, "iteration")

@@ -220,10 +220,6 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         """A copy of the model with arrays of NumPy in the place of tensors."""
         return self._without(**{k: array_of(v) for k, v in vars(self).items() if is_foreign(v)})
 
-    def _set(self, **attributes: Any) -> None:
-        for name, value in attributes.items():
-            setattr(self, name, value)
-
     def _read(self, X: ArrayLike) -> Floats:
         """Rows for prediction: checked, and in the form that the space of the model takes."""
         check_is_fitted(self)

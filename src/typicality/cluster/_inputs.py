@@ -11,7 +11,7 @@ from typicality._sparse import is_sparse, sparse_rows
 from typicality._tensors import OnDevice
 from typicality._typing import Floats
 from typicality.bandwidth import bandwidth
-from typicality.cluster._warnings import warn_about_unused_sigma
+from typicality.cluster._diagnostics import warn_about_unused_sigma
 from typicality.geometry.checks import OVERFLOW_MARGIN, check_magnitudes, check_reach, differ
 from typicality.kernels import (
     BANDWIDTH_KERNELS,
