@@ -25,5 +25,5 @@ def summed_by(way):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("typicality.spaces.gram.choose_operator", choose)
-        patch.setattr("typicality.cluster._spaces.are_few", lambda columns: False)
+        patch.setattr("typicality.cluster._inputs.are_few", lambda columns: False)
         yield

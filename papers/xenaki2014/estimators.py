@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from typicality import AdaptivePCM, SequentialPCM, SparseAdaptivePCM
-from typicality.cluster._adaptive import AdaptiveClusterer
+from typicality.cluster.adaptive import AdaptiveClusterer
 from typicality.membership import SparsePossibilistic
 from typicality.solve.starts import at_row, farthest_rows
 from typicality.spaces import Gaps
@@ -30,9 +30,9 @@ class ByThePaper(AdaptiveClusterer):
     Prototypes are in the units of the box, and only training rows have labels.
     """
 
-    def _open(self, rows: Any, weight: Any, n_columns: int, **_: Any) -> Any:
+    def _open(self, rows: Any, weight: Any, **_: Any) -> Any:
         low, high = rows.min(axis=0), rows.max(axis=0)
-        return super()._open((rows - low) * (_SIDE / (high - low)), weight, n_columns)
+        return super()._open((rows - low) * (_SIDE / (high - low)), weight)
 
     def _gaps(self, space: Any) -> EveryRow:
         return EveryRow(space, space.sample(at_most=None))

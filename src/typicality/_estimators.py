@@ -41,7 +41,7 @@ ESTIMATORS = {
          "round clusters, even if they touch; adds one at a time"),
         ("AdaptivePCM", "adaptive", "adaptive", "start",
          "round clusters; starts with too many and drops some"),
-        ("SparseAdaptivePCM", "sparse_adaptive", "sparse-adaptive", "start",
+        ("SparseAdaptivePCM", "adaptive", "sparse-adaptive", "start",
          "like adaptive; rows far from all clusters are unassigned"),
         ("FuzzyCMeans", "fuzzy", "fcm", "given",
          "overlapping clusters; the memberships of a row sum to one"),

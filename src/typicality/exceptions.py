@@ -102,7 +102,7 @@ class RepetitionError(RuntimeError):
     """One of many repetitions failed; the message names the repetition, its seed and the cause."""
 
 
-def warn(message: str, category: type[Warning]) -> None:
+def warn(message: str | Warning, category: type[Warning]) -> None:
     """Warn at the line of the caller outside of this package and scikit-learn."""
     level, frame = 1, sys._getframe()
     while frame.f_back and _package(frame) in ("typicality", "sklearn"):

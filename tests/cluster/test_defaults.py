@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import scale
 
 from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
-from typicality.cluster._warnings import largest_fuzzifier
+from typicality.cluster._diagnostics import largest_fuzzifier
 from typicality.kernels import Gaussian
 from typicality.spaces import Gram
 

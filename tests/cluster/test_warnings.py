@@ -204,3 +204,12 @@ def test_columns_that_may_share_a_unit_are_not_questioned(X):
         warnings.simplefilter("always")
         OneClusterPCM().fit(X)
     assert [str(w.message) for w in record if "scales of the features" in str(w.message)] == []
+
+
+def test_a_warning_has_the_name_and_the_fields_of_its_finding():
+    X = np.column_stack([np.arange(20.0), np.ones(20)])
+    with pytest.warns(FeatureWarning) as record:
+        OneClusterPCM().fit(X)
+    warning = record[0].message
+    assert warning.finding == "constant features"
+    assert warning.fields == {"names": "feature 1"}

@@ -43,14 +43,14 @@ def test_picard_goes_on_when_the_residual_is_infinite():
     assert result.state == 2
 
 
-def test_picard_stops_when_the_callback_says_so():
+def test_picard_stops_when_the_watch_says_so():
     seen = []
 
-    def stop_at_three(n_iter, state):
+    def stop_at_three(n_iter, residual, state):
         seen.append((n_iter, state))
         return n_iter == 3
 
-    result = picard(lambda x: (x + 1, 1.0, 0.0), 0, tol=0.5, max_iter=9, callback=stop_at_three)
+    result = picard(lambda x: (x + 1, 1.0, 0.0), 0, tol=0.5, max_iter=9, watch=stop_at_three)
     assert result.status is Status.STOPPED
     assert seen == [(1, 1), (2, 2), (3, 3)]
     assert result.state == 3

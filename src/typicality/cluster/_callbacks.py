@@ -1,4 +1,4 @@
-"""The Picard loop as tasks of `sklearn.callback`: progress bars and early stopping."""
+"""The progress of a fit, and its iterations as tasks of `sklearn.callback`."""
 
 from collections.abc import Callable
 from math import inf, log
@@ -63,10 +63,26 @@ class FitCallbacks:
         `tol` and `max_iter` are those of the estimator unless they are given.
         """
         tol = self._estimator.tol if tol is None else tol
-        max_iter = self._estimator.max_iter if max_iter is None else max_iter
-        step = _advancing(step, tol, max_iter)
+        most: int = self._estimator.max_iter if max_iter is None else max_iter
+        has_callbacks = bool(getattr(self._estimator, "_skl_callbacks", None))
+        run = self._begin_task(self._fit, "run", most) if has_callbacks else None
+        iteration = self._begin_task(run, "iteration")
+        largest = 0.0
+
+        def watch(n_iter: int, residual: float, state: State) -> bool:
+            nonlocal largest, iteration
+            largest = max(largest, residual) if residual < inf else largest
+            advance(max(n_iter / most, _share_of_way(residual, largest, tol)))
+            if run is None:
+                return False
+            stop = self._end_task(iteration, state)
+            if not stop and residual >= tol and n_iter < most:
+                iteration = self._begin_task(run, "iteration")
+            return stop
+
         with part(*self._part_of_run()):
-            result = self._loop(step, state, tol=tol, max_iter=max_iter)
+            result = picard(step, state, tol=tol, max_iter=most, watch=watch)
+        self._end_task(run, result.state)
         self._n_done += 1
         return result
 
@@ -79,30 +95,24 @@ class FitCallbacks:
             shares = [number / max(self._n_runs, done[1]) for number in done]
         return self._loop_share * shares[0], self._loop_share * shares[1]
 
-    def _loop(self, step: Step, state: State, *, tol: float, max_iter: int) -> PicardResult[State]:
-        if not getattr(self._estimator, "_skl_callbacks", None):
-            return picard(step, state, tol=tol, max_iter=max_iter)
-        task = self._fit.subcontext(task_name="run", max_subtasks=max_iter)
+    def _begin_task(self, above: Any, name: str, max_subtasks: int = 0) -> Any:
+        """A task below another one; None where there are no callbacks."""
+        if above is None:
+            return None
+        task = above.subcontext(task_name=name, max_subtasks=max_subtasks)
         task.call_on_fit_task_begin(**self._data)
-        stop = False
+        return task
 
-        def watched_step(state: State) -> tuple[State, float, float]:
-            nonlocal stop
-            iteration = task.subcontext(task_name="iteration")
-            iteration.call_on_fit_task_begin(**self._data)
-            result = step(state)
-            stop = iteration.call_on_fit_task_end(
-                reconstruction_attributes=self._fitted_as_of(result[0]), **self._data
-            )
-            return result
-
-        result = picard(
-            watched_step, state, tol=tol, max_iter=max_iter, callback=lambda n_iter, state: stop
+    def _end_task(self, task: Any, state: State) -> bool:
+        """End a task; whether a callback wants to stop."""
+        if task is None:
+            return False
+        features = ("n_features_in_", "feature_names_in_")
+        known = {name: getattr(self._model, name, None) for name in features}
+        stop: bool = task.call_on_fit_task_end(
+            reconstruction_attributes=lambda: known | self._attributes(state), **self._data
         )
-        task.call_on_fit_task_end(
-            reconstruction_attributes=self._fitted_as_of(result.state), **self._data
-        )
-        return result
+        return stop
 
     def end(self) -> None:
         """The fit is done."""
@@ -111,33 +121,9 @@ class FitCallbacks:
                 reconstruction_attributes=lambda: vars(self._estimator), **self._data
             )
 
-    def _fitted_as_of(self, state: State) -> Callable[[], dict[str, Any]]:
-        schema = {
-            "n_features_in_": self._model.n_features_in_,
-            "feature_names_in_": getattr(self._model, "feature_names_in_", None),
-        }
-        return lambda: schema | self._attributes(state)
 
-
-def _advancing(step: Step, tol: float, max_iter: int) -> Step:
-    """The step, which also reports how far its run is.
-
-    Residuals usually fall by the same factor in each iteration, so the logarithm of the residual
-    says how far it is on its way to `tol`.
-    """
-    n_iter, first = 0, inf
-
-    def counted_step(state: State) -> tuple[State, float, float]:
-        nonlocal n_iter, first
-        result = step(state)
-        n_iter += 1
-        residual = result[1]
-        share = n_iter / max_iter
-        if 0.0 < residual < inf:
-            first = residual if first == inf else max(first, residual)
-            if 0.0 < tol < first:
-                share = max(share, log(first / residual) / log(first / tol))
-        advance(share)
-        return result
-
-    return counted_step
+def _share_of_way(residual: float, largest: float, tol: float) -> float:
+    """How far a run is on its way to `tol`: residuals usually fall by the same factor each time."""
+    if 0.0 < residual < inf and 0.0 < tol < largest:
+        return log(largest / residual) / log(largest / tol)
+    return 0.0

@@ -8,13 +8,8 @@ from scipy.spatial.distance import cdist
 
 from typicality._typing import Doubles, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._spaces import check_kernel
-from typicality.cluster._warnings import (
-    warn_about_constant_rows,
-    warn_about_fragments,
-    warn_about_vanished_clusters,
-)
-from typicality.exceptions import ClusteringWarning, warn
+from typicality.cluster._diagnostics import tell, warn_about_fragments
+from typicality.cluster._inputs import check_kernel
 from typicality.kernels import BANDWIDTH_KERNELS, Mixed, Stationary
 from typicality.levelsets.tree import AlphaTree, Cut
 from typicality.rows import DistinctRows, Rows, content_hash
@@ -149,28 +144,13 @@ def _warn_about_choice(model: Any) -> None:
     """Warn if the evidence is near the bar, or if fewer clusters were found than asked for."""
     found, evidence = model.n_clusters_, model.evidence_
     if model.tree_.n_nodes == 1:
-        warn_about_constant_rows()
+        tell("constant rows")
     if found < model.at_least:
-        warn(
-            f"{found} clusters were found, fewer than at_least={model.at_least}: there are "
-            "too few distinct rows. Use a smaller at_least.",
-            ClusteringWarning,
-        )
+        tell("fewer clusters than asked for", found=found, at_least=model.at_least)
     elif model.at_least == 1 and found == 1 and evidence >= _NEARLY:
-        warn(
-            "The rows look like one cluster, but the evidence for more is close to the "
-            f"threshold (evidence_={evidence:.2f}; 1 or more means several clusters). Use "
-            "at_least=2 to see the best split.",
-            ClusteringWarning,
-        )
+        tell("nearly several clusters", evidence=evidence)
     elif model.at_least == 1 and found > 1 and evidence < _BARELY:
-        warn(
-            f"{found} clusters were found, but the evidence for more than one is close to "
-            f"the threshold (evidence_={evidence:.2f}; below 1 means one cluster): a few in "
-            "a hundred data sets with a single cluster look like this. Check the split, or "
-            "fit again on other rows of the same source.",
-            ClusteringWarning,
-        )
+        tell("barely several clusters", found=found, evidence=evidence)
 
 
 def _warn_about_no_cluster(highest: float, alpha: Any, min_cluster_size: int) -> None:
@@ -181,7 +161,7 @@ def _warn_about_no_cluster(highest: float, alpha: Any, min_cluster_size: int) ->
         )
     else:
         reason = f"no component has min_cluster_size={min_cluster_size} rows. Use a smaller one."
-    warn_about_vanished_clusters(reason)
+    tell("no cluster", remedy=reason)
 
 
 def _warn_about_small_pieces(node_labels: NDArray[np.int32], weight: Doubles) -> None:
@@ -193,26 +173,12 @@ def _warn_about_small_pieces(node_labels: NDArray[np.int32], weight: Doubles) ->
 def _warn_about_valley(node_labels: NDArray[np.int32], tree: AlphaTree) -> None:
     inside, total = float(tree.weight[node_labels >= 0].sum()), float(tree.weight.sum())
     if tree.valley.depth < _SHALLOW_VALLEY:
-        warn(
-            f"The density of the typicalities has no clear valley (the deepest is "
-            f"{tree.valley.depth:.1%} of its height), so alpha='valley' is unreliable. Use "
-            "alpha='auto', or give alpha.",
-            ClusteringWarning,
-        )
+        tell("no valley", depth=tree.valley.depth)
     elif inside < _SMALL_SHARE * total:
-        warn(
-            f"Only {inside:.0f} of {total:.0f} rows are above the levels of the clusters. "
-            "Use assign='all' to assign the others to the nearest cluster, choose another "
-            "level (labels_at), or use a larger sigma if clusters were cut into pieces.",
-            ClusteringWarning,
-        )
+        tell("few rows above", inside=inside, total=total)
 
 
 def _warn_about_low_level(model: Any) -> None:
     alpha, lowest = float(model.alpha), float(model._regions.landscape.typicality(np.zeros(1))[0])
     if 0 < alpha < lowest:
-        warn(
-            f"alpha={alpha:.4g} is below {lowest:.4g}, the typicality of a point far from "
-            "all rows: all rows are one cluster. Use a larger alpha, or alpha='auto'.",
-            ClusteringWarning,
-        )
+        tell("low level", alpha=alpha, lowest=lowest)

@@ -4,18 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._estimator import KernelEstimator
-from typicality.cluster._spaces import OpenSpace, SumOptions, open_space
-from typicality.cluster._warnings import (
+from typicality.cluster._diagnostics import (
     require_finite,
-    warn_about_constant_rows,
+    tell,
     warn_about_convergence,
     warn_about_equal_typicalities,
-    warn_about_features,
     warn_about_kernel,
 )
+from typicality.cluster._estimator import KernelEstimator
 from typicality.kernels import BANDWIDTH_KERNELS
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.solve.lookahead import looking_ahead
@@ -36,23 +33,6 @@ class DensityEstimator(KernelEstimator):
     def _step(self, space: Any) -> Step:
         """One iteration. A subclass can change the spread, or the residual that `tol` bounds."""
         return ByWeights(looking_ahead(Alternation(space), space))
-
-
-def open_density(estimator: Any, rows: Any, weight: Floats | None) -> OpenSpace:
-    """The space of the kernel of an estimator, with warnings about features."""
-    opened = open_space(
-        estimator.kernel,
-        estimator.sigma,
-        rows,
-        weight,
-        novelty=estimator.novelty,
-        explicit=False,
-        sums=SumOptions.of(estimator),
-    )
-    space: Any = opened.space
-    if space.total_variance > 0:
-        warn_about_features(opened, estimator)
-    return opened
 
 
 def solve_one_cluster(
@@ -78,7 +58,7 @@ def first_spread(estimator: Any, space: Any) -> float:
     if eta > 0:
         return eta
     if not space.n_clipped(space.mean):  # there is a warning about clipped distances
-        warn_about_constant_rows()
+        tell("constant rows")
     return 1.0  # all distances are zero: every typicality is one whatever eta is
 
 

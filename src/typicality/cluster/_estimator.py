@@ -29,8 +29,14 @@ from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats
 from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._readers import Reader, SparseCoordinates
-from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, is_pairwise, takes_sparse
+from typicality.cluster._inputs import (
+    ALL_KERNELS,
+    OpenSpace,
+    Reader,
+    SparseCoordinates,
+    is_pairwise,
+    takes_sparse,
+)
 from typicality.geometry.checks import check_blocks, check_rows, check_sample_weight
 from typicality.kernels import Kernel
 from typicality.rows import as_rows, is_blockwise
@@ -213,10 +219,6 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
     def _host(self) -> Self:
         """A copy of the model with arrays of NumPy in the place of tensors."""
         return self._without(**{k: array_of(v) for k, v in vars(self).items() if is_foreign(v)})
-
-    def _set(self, **attributes: Any) -> None:
-        for name, value in attributes.items():
-            setattr(self, name, value)
 
     def _read(self, X: ArrayLike) -> Floats:
         """Rows for prediction: checked, and in the form that the space of the model takes."""

@@ -10,8 +10,7 @@ from typicality._quantiles import weighted_quantile
 from typicality._sparse import is_sparse, stack_rows
 from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats
-from typicality.cluster._p_values import check_number_to_split
-from typicality.cluster._spaces import SPECIAL_KERNELS, has_input_space
+from typicality.cluster._inputs import SPECIAL_KERNELS, has_input_space
 from typicality.geometry.calibration import Calibration, split_copies
 from typicality.kernels import Gaussian
 from typicality.rows import (
@@ -28,6 +27,7 @@ from typicality.rows import (
 _FEW_COLUMNS = 3  # Gaussian sums by Fourier transforms are linear in the number of rows
 _MOST_ROWS = 10_000  # of more columns or other kernels, where sums are over pairs of rows
 _READ_BYTES = 2**28  # rows of files and Dask collections that are read at once
+_FEWEST_TO_SPLIT, _MOST_TO_SPLIT = 4, 10**8  # rows
 _SCORES_IN_MEMORY = 2**25  # rows; the quantile of more scores is found by further passes
 
 
@@ -149,11 +149,21 @@ def split_rows(rows: Any, weight: Floats | None, random_state: Any) -> tuple[Any
             "calibration='split' draws half of the copies of rows at random, so sample "
             "weights must be whole numbers. Use calibration='leave-one-out'."
         )
-    check_number_to_split(len(rows) if weight is None else float(weight.sum(dtype=np.float64)))
+    _check_number_to_split(len(rows) if weight is None else float(weight.sum(dtype=np.float64)))
     fitted, held_out = split_copies(len(rows), weight, random)
     kept = np.flatnonzero(held_out)
     others = rows_in_memory(array_of(rows)[kept], held_out[kept])
     return rows, fitted.astype(rows.dtype), others
+
+
+def _check_number_to_split(n_rows: float) -> None:
+    """An error about too few or too many rows for two halves."""
+    if not _FEWEST_TO_SPLIT <= n_rows <= _MOST_TO_SPLIT:
+        raise ValueError(
+            f"calibration='split' needs {_FEWEST_TO_SPLIT} to {_MOST_TO_SPLIT:,} rows "
+            f"(copies included), because only half of them are fitted; there are {n_rows:,.0f}. "
+            "Use calibration='leave-one-out'."
+        )
 
 
 def _halves(rows: Rows, seed: float) -> tuple[Rows, None, Rows]:
@@ -162,7 +172,7 @@ def _halves(rows: Rows, seed: float) -> tuple[Rows, None, Rows]:
             "calibration='split' takes no sample_weight for rows that are not in memory. Repeat "
             "the rows instead, or use calibration='leave-one-out'."
         )
-    check_number_to_split(rows.n_rows)
+    _check_number_to_split(rows.n_rows)
 
     def is_held_out(block: Block) -> Doubles:
         numbers = np.arange(block.start, block.start + len(block.X), dtype=np.float64)

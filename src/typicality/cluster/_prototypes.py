@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
@@ -10,8 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._typing import Floats, Index, Labels
+from typicality._typing import Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._diagnostics import (
+    require_finite,
+    warn_about_convergence,
+    warn_about_features,
+)
 from typicality.cluster._estimator import (
     KERNEL_CONSTRAINTS,
     SAMPLE_CONSTRAINTS,
@@ -19,23 +25,22 @@ from typicality.cluster._estimator import (
     by_blocks,
     like_rows,
 )
-from typicality.cluster._labels import Clustering, coincident_groups, label_prototypes
-from typicality.cluster._learned import how_learned, learned_rows, map_rows, read_at_once
-from typicality.cluster._spaces import (
+from typicality.cluster._inputs import (
     OpenSpace,
     SumOptions,
     check_compressible,
     has_input_space,
     open_space,
 )
-from typicality.cluster._warnings import require_finite, warn_about_convergence, warn_about_features
+from typicality.cluster._learned import how_learned, learned_rows, map_rows, read_at_once
 from typicality.geometry.checks import check_sample_weight
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.rows import Rows
 from typicality.solve.picard import PicardResult
 from typicality.solve.step import ClusterState
-from typicality.spaces.base import Outcome
+from typicality.spaces import Prototypes, Space
+from typicality.spaces.base import Outcome, Tally
 from typicality.spaces.euclidean import Centroids
 from typicality.spaces.gram import ExpandedPrototypes
 
@@ -56,6 +61,49 @@ class Found(NamedTuple):
     opened: OpenSpace
     result: PicardResult[State]
     attributes: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class PrototypeLabels:
+    """Which prototype stands for which label.
+
+    Parameters
+    ----------
+    order : array of shape (c,)
+        An order of the prototypes: first one for each label that rows carry, then the rest.
+    prototype_labels : array of shape (c,)
+        The label of each prototype in that order; coincident prototypes share theirs.
+    n_clusters : int
+        The number of labels that rows carry, rows of weight zero not counted.
+    n_coincident : int
+        The number of prototypes that share the label of an earlier one.
+    """
+
+    order: Places
+    prototype_labels: NDArray[np.int32]
+    n_clusters: int
+    n_coincident: int
+
+
+class Clustering(NamedTuple):
+    """The result of a fit, as warnings look at it.
+
+    Parameters
+    ----------
+    space : Space
+        The space of the rows.
+    state : ClusterState
+        Prototypes and rule, in the order of the labels.
+    labels : PrototypeLabels
+        The label of each prototype.
+    outcome : Outcome
+        What prototypes and rule make of the rows.
+    """
+
+    space: Space[Any]
+    state: ClusterState[Any]
+    labels: PrototypeLabels
+    outcome: Outcome
 
 
 class PrototypeClusterer(ClusterMixin, KernelEstimator):
@@ -194,11 +242,8 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
 
     # ---- a fit -----------------------------------------------------------------------------------
 
-    def _open(
-        self, rows: Floats, weight: Floats | None, n_columns: int, **scaling: Any
-    ) -> OpenSpace:
-        """The space of the rows, for sums with so many prototypes."""
-        sums = SumOptions.of(self, n_columns)
+    def _open(self, rows: Floats, weight: Floats | None, **scaling: Any) -> OpenSpace:
+        sums = SumOptions.of(self)
         return open_space(self.kernel, self.sigma, rows, weight, sums=sums, **scaling)
 
     def _begin(self, callbacks: FitCallbacks, opened: OpenSpace, *, n_runs: int | None) -> None:
@@ -228,18 +273,17 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
             outcome = space.outcome(
                 state.rule, state.prototypes, memberships=self.store_memberships
             )
-        self._set(
-            **attributes,
-            **self._for_prediction(state, opened),
-            **self._record(opened, result),
-            objective_=outcome.objective,
-        )
+        self.__dict__.update(attributes | self._for_prediction(state, opened))
+        self.__dict__.update(self._record(opened, result))
+        self.objective_ = outcome.objective
         self.prototype_labels_ = labels.prototype_labels
         self.n_clusters_ = labels.n_clusters
-        if is_all:
-            self._describe_rows(space, state, outcome)
+        if is_all and outcome.labels is not None:
+            self.labels_ = self._labels_of(outcome.labels)
+            if outcome.memberships is not None:
+                self.memberships_ = outcome.memberships
         else:
-            self._describe_all(given)
+            self._judge(given)
             self.sums_ = how_learned(learned, len(given), self.sums_)
         warn_about_convergence(
             result, tol=self.tol, max_iter=self.max_iter, advice=self._cap_advice
@@ -253,21 +297,8 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         rule: Any = state.rule
         return ClusterState(state.prototypes, Possibilistic1996(rule.eta))
 
-    def _describe_rows(self, space: Any, state: State, outcome: Outcome) -> None:
-        """Set `labels_` and `memberships_`; where rows are not in memory, in their own kind."""
-        if outcome.labels is not None:
-            self.labels_ = self._labels_of(outcome.labels)
-            if outcome.memberships is not None:
-                self.memberships_ = outcome.memberships
-            return
-        label_of = np.append(self.prototype_labels_, np.int32(-1))
-        prototypes, rule = state.prototypes.for_prediction(), state.rule
-        self.labels_ = space.rows.map(lambda block: label_of[prototypes.labels(rule, block.X)])
-        if space.rows.lazy and self.store_memberships:
-            self.memberships_ = space.memberships(rule, state.prototypes)
-
-    def _describe_all(self, rows: Any) -> None:
-        """Set `labels_` and `memberships_` of all rows, after a fit that looked at some of them."""
+    def _judge(self, rows: Any) -> None:
+        """Set `labels_` and `memberships_` of all rows, after a fit that kept none of them."""
         prototypes, rule, reader = self._prototypes, self._rule, self._reader
         label_of = np.append(self.prototype_labels_, np.int32(-1))
         self.labels_ = map_rows(rows, lambda X: label_of[prototypes.labels(rule, reader.read(X))])
@@ -302,3 +333,38 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
     def _labels_of(self, preferred: NDArray[np.int32]) -> NDArray[np.int32]:
         """The labels of rows by the prototypes they prefer; -1 where they prefer none."""
         return np.append(self.prototype_labels_, np.int32(-1))[preferred]
+
+
+def label_prototypes(groups: Places, tally: Tally) -> PrototypeLabels:
+    """Contiguous labels: groups of coincident prototypes that some row prefers come first.
+
+    Parameters
+    ----------
+    groups : array of shape (c,)
+        For each prototype the first one it coincides with: itself, mostly.
+    tally : Tally
+        How many rows prefer each prototype. Groups that only rows of weight zero prefer come after
+        all others.
+    """
+    n_clusters = len(groups)
+    populated = np.unique(groups[np.flatnonzero(tally.counted[:-1])])
+    aside = np.setdiff1d(groups[np.flatnonzero(tally.rows[:-1])], populated)
+    representatives = np.unique(groups)
+    empty = np.setdiff1d(representatives, [*populated, *aside])
+    copies = np.setdiff1d(np.arange(n_clusters), representatives)
+    order = np.concatenate([populated, aside, empty, copies]).astype(np.intp)
+    label_of = np.empty(n_clusters, np.int32)
+    label_of[order[: len(representatives)]] = np.arange(len(representatives))
+    return PrototypeLabels(order, label_of[groups[order]], len(populated), len(copies))
+
+
+def coincident_groups(
+    prototypes: Prototypes, rule: MembershipRule, total_variance: float
+) -> Places:
+    """For each prototype the first one it coincides with, by the rule."""
+    near = rule.coincide(prototypes.mutual_sqdist(), total_variance)
+    near = near & near.T
+    groups = np.arange(prototypes.n_clusters)
+    for k in range(prototypes.n_clusters):
+        groups[k] = groups[np.flatnonzero(near[k])[0]]
+    return groups

@@ -1,28 +1,26 @@
 """Starts of the estimators that are told the number of clusters, and the best run from them."""
 
 from collections.abc import Sequence
-from functools import partial
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._spaces import OpenSpace, has_points
-from typicality.cluster._warnings import require_finite
-from typicality.exceptions import warn
+from typicality.cluster._diagnostics import require_finite, tell
+from typicality.cluster._inputs import OpenSpace, has_points
 from typicality.membership.base import MembershipRule
 from typicality.rows import count_distinct_rows
-from typicality.solve.picard import PicardResult
-from typicality.solve.schedules import anneal
+from typicality.solve.picard import PicardResult, Status
 from typicality.solve.starts import NAMED_STARTS, best_of, start_rows
-from typicality.solve.step import Alternation
+from typicality.solve.step import Alternation, ClusterState
 from typicality.spaces import Space
+
+_KEPT_OF_THE_START = 0.05  # of the way back to it, before each rule
 
 # The parameters of the estimators that are told the number of clusters.
 START_CONSTRAINTS: dict[str, list[Any]] = {
@@ -80,7 +78,7 @@ class Starts:
             raise ValueError(f"{found}, but init is an array with that many clusters. {remedy}")
         if n_rows < wanted:
             raise ValueError(f"{found}. {remedy}")
-        warn(f"{found}: only {n_distinct} cluster(s) are found. {remedy}", ConvergenceWarning)
+        tell("few distinct rows", found=found, n_distinct=n_distinct, remedy=remedy)
         return n_distinct
 
     def draw(
@@ -156,11 +154,21 @@ def best_run(
     rules: Sequence[MembershipRule],
     callbacks: FitCallbacks,
 ) -> PicardResult[State]:
-    """Iterate from every start, by the rules one after the other; the lowest objective wins."""
-    run = partial(callbacks.run, Alternation(space))
-    results = []
+    """Iterate from every start, by the rules one after the other; the lowest objective wins.
+
+    Before each rule the prototypes move a little towards the start: where a rule has brought them
+    together, the next could not tell them apart.
+    """
+    step, results = Alternation(space), []
     for start in starts:
-        results.append(anneal(start, rules, run))
-    result = best_of(results, [result.objectives[-1] for result in results])
-    require_finite(result)
-    return result
+        prototypes = start
+        for rule in rules:
+            state = ClusterState(prototypes.blend(start, _KEPT_OF_THE_START), rule)
+            result = callbacks.run(step, state)
+            if result.status in (Status.NONFINITE, Status.STOPPED):
+                break
+            prototypes = result.state.prototypes
+        results.append(result)
+    best = best_of(results, [result.objectives[-1] for result in results])
+    require_finite(best)
+    return best

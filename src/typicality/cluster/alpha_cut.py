@@ -30,14 +30,19 @@ from typicality.cluster._density import (
     solve_one_cluster,
     warn_about_density,
 )
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, by_blocks, like_rows
-from typicality.cluster._readers import Dissimilarities, check_dissimilarities
-from typicality.cluster._spaces import ALL_KERNELS, SumOptions, open_space
-from typicality.cluster._warnings import (
+from typicality.cluster._diagnostics import (
     warn_about_features,
     warn_about_lonely_row,
     warn_about_units,
     warn_about_unused_sigma,
+)
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, by_blocks, like_rows
+from typicality.cluster._inputs import (
+    ALL_KERNELS,
+    Dissimilarities,
+    SumOptions,
+    check_dissimilarities,
+    open_space,
 )
 from typicality.kernels import Kernel, LocalGaussian, Mixed
 from typicality.levelsets.landscape import Landscape
@@ -449,7 +454,7 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
         levels = regions.tree
         cut = cut_at_choice(choice.partition, levels) if automatic else plain_cut(self, levels)
         local = LocalGaussian(sample.rows, landscape.n_neighbors, tree.dimension)
-        self._set(
+        self.__dict__.update(
             **self._cut_attributes(reader, regions, cut, choice),
             kernel_="local" if given else local,
             sigma_=float(np.sqrt(np.median(tree.squares))),
@@ -499,7 +504,7 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
         callbacks.begin(1, attributes, loop_share=LOOP_SHARE)
         weights = "typicality" if self.weights == "auto" else self.weights
         result = solve_one_cluster(self, space, callbacks, weights=weights)
-        self._set(**attributes(result.state), **self._record(opened, result))
+        self.__dict__.update(attributes(result.state) | self._record(opened, result))
 
         def warn() -> None:
             warn_about_density(self, space, result, instead="")

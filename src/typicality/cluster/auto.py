@@ -208,7 +208,7 @@ class AutoClustering(ClusterMixin, Estimator):
         if hasattr(self, "feature_names_in_"):
             chosen.model.feature_names_in_ = self.feature_names_in_
         for warning in chosen.warnings:
-            warn(str(warning), type(warning))
+            warn(warning, type(warning))
 
     def _choose(self, methods: "_Methods", first: tuple[str, ...]) -> "_Answer":
         """The first method that sees enough clusters; if none does, the best split on request."""

@@ -9,14 +9,13 @@ import numpy as np
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._labels import Clustering
-from typicality.cluster._prototypes import Found, PrototypeClusterer
-from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
-from typicality.cluster._warnings import (
+from typicality.cluster._diagnostics import (
     entropic_collapse_advice,
     warn_about_convergence,
     warn_about_partition,
 )
+from typicality.cluster._prototypes import Clustering, Found, PrototypeClusterer
+from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
 from typicality.kernels import Kernel
 from typicality.membership.entropic import Entropic
 from typicality.membership.hard import Hard
@@ -206,7 +205,7 @@ class EntropyCMeans(PrototypeClusterer):
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
         starts = Starts(self, rows, weight)
-        opened = self._open(rows, weight, starts.n_clusters)
+        opened = self._open(rows, weight)
         space = opened.space
         drawn = starts.draw(opened, Entropic(1.0))  # weights are memberships, whatever lam
         anneals = isinstance(self.init, str) and self.init == "annealing"

@@ -10,14 +10,13 @@ import numpy as np
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._labels import Clustering
-from typicality.cluster._prototypes import Found, PrototypeClusterer
-from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
-from typicality.cluster._warnings import (
+from typicality.cluster._diagnostics import (
     fuzzy_collapse_advice,
     largest_fuzzifier,
     warn_about_partition,
 )
+from typicality.cluster._prototypes import Clustering, Found, PrototypeClusterer
+from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.spaces import Gram, Space
@@ -208,7 +207,7 @@ class FuzzyCMeans(PrototypeClusterer):
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
         starts = Starts(self, rows, weight)
-        opened = self._open(rows, weight, starts.n_clusters)
+        opened = self._open(rows, weight)
         rule = Fuzzy(fuzzifier(self.m, opened.space))
         drawn = starts.draw(opened, rule)
         self._begin(callbacks, opened, n_runs=len(drawn))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,15 +16,29 @@ from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._density import (
     LOOP_SHARE,
     DensityEstimator,
-    open_density,
     solve_one_cluster,
     warn_about_density,
+)
+from typicality.cluster._diagnostics import (
+    tell,
+    warn_about_coarse_promise,
+    warn_about_features,
+    warn_about_few_reference_rows,
+    warn_about_lonely_row,
 )
 from typicality.cluster._estimator import (
     KERNEL_CONSTRAINTS,
     SAMPLE_CONSTRAINTS,
     by_blocks,
     like_rows,
+)
+from typicality.cluster._inputs import (
+    Coordinates,
+    OpenSpace,
+    Stretched,
+    SumOptions,
+    check_compressible,
+    open_space,
 )
 from typicality.cluster._learned import (
     calibrate,
@@ -34,24 +48,86 @@ from typicality.cluster._learned import (
     read_at_once,
     split_rows,
 )
-from typicality.cluster._p_values import TIED, WithPValues
-from typicality.cluster._readers import Coordinates, Stretched
-from typicality.cluster._reasons import Reasons, reasons_for
-from typicality.cluster._spaces import OpenSpace, check_compressible
-from typicality.cluster._warnings import warn_about_coarse_promise, warn_about_lonely_row
 from typicality.geometry.calibration import Calibration, false_alarm_interval
 from typicality.geometry.checks import check_rows
 from typicality.geometry.scores import CompressedScores, FastLeaveOneOut, LeaveOneOut, leave_one_out
-from typicality.geometry.typical_rows import TypicalRows, are_typical
-from typicality.kernels import Kernel
+from typicality.geometry.typical_rows import (
+    TypicalRows,
+    are_typical,
+    reason_text,
+    telling_features,
+)
+from typicality.kernels import Kernel, LocalGaussian
 from typicality.membership.base import MembershipRule
+from typicality.metrics.discoveries import select_discoveries
 from typicality.operators import KernelColumns
-from typicality.rows import Rows, rows_in_memory
+from typicality.rows import Rows, is_blockwise, rows_in_memory
 
+_FEWEST_FOR_LOCAL = 40  # p-values with fewer rows and the local kernel are too small
+_TIED = 1e-12  # of the threshold: scores that differ by less are the same
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
 
 
-class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
+class Reasons(NamedTuple):
+    """The features in which rows are unusual, and by how much; the result of `explain`.
+
+    Parameters
+    ----------
+    features : list of str
+        The names of the features.
+    values : array of shape (n_samples, n_features)
+        The values of the rows.
+    expected : array of shape (n_samples, n_features)
+        The mean of the nearest typical rows, for each row.
+    deviations : array of shape (n_samples, n_features)
+        Robust z-scores: values minus expected values, divided by the spread of the feature (IQR /
+        1.349).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typicality import OneClusterPCM
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> X[7] = [0.0, 9.0, 0.0]
+    >>> reasons = OneClusterPCM().fit(X).explain(X[7:9])
+    >>> reasons.features[np.abs(reasons.deviations[0]).argmax()]
+    'feature 1'
+    >>> reasons.words(at_most=1)[0]
+    'feature 1 9 (+7.4)'
+    """
+
+    features: list[str]
+    values: Floats
+    expected: Doubles
+    deviations: Doubles
+
+    def words(self, at_most: int = 3) -> list[str]:
+        """The most unusual features of each row, with values and deviations, as text.
+
+        Features with a deviation below 0.5, or below half of the largest deviation of the row, are
+        left out.
+
+        Parameters
+        ----------
+        at_most : int, default=3
+            The largest number of features per row.
+
+        Returns
+        -------
+        words : list of str
+            One text per row. It is empty if the row is unusual in no single feature.
+        """
+        return [
+            "; ".join(
+                reason_text(self.features[j], self.values[i, j], self.deviations[i, j])
+                for j in columns
+            )
+            for i, columns in enumerate(telling_features(self.deviations, at_most))
+        ]
+
+
+class OneClusterPCM(OutlierMixin, DensityEstimator):
     r"""One-cluster possibilistic c-means: density and outliers, by the typicality of each row.
 
     The rows :math:`x_h`, with sample weights :math:`\omega_h`, are mapped into the space of a
@@ -346,7 +422,170 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
                 "them: it was compressed, it was fitted on a sparse matrix, or its kernel does not "
                 "use features. Use the model before it was compressed, or fit it on an array."
             )
-        return reasons_for(self, rows, self._typical_rows())
+        typical = self._typical_rows()
+        deviations = typical.deviations(rows)
+        expected = np.asarray(rows - deviations * typical.scale)
+        names = [f"feature {j}" for j in range(rows.shape[1])]
+        names = [str(name) for name in getattr(self, "feature_names_in_", names)]
+        return Reasons(names, rows, expected, deviations)
+
+    def p_values(self, X: ArrayLike, method: str = "loo") -> Doubles:
+        r"""p-values: the probability that a row from the same source is as untypical as this row.
+
+        .. math:: p(x) = \frac{1 + \#\{i : S_i \le S(x)\}}{n + 1}, \qquad
+            S_i = \sum_{j \ne i} w_j K(x_i, x_j), \qquad S(x) = \sum_j w_j K(x, x_j)
+
+        Here :math:`S(x)` is the weighted sum of the kernel values of a new row x, and :math:`S_i`
+        that of training row i without itself. The p-value is the fraction of training rows with a
+        sum of at most :math:`S(x)`, where x itself is counted as one of n + 1 rows.
+
+        The p-values are valid if a new row from the same source has a p-value of at most t with
+        probability at most t. This is proven in two cases: for ``calibration="split"``; and for a
+        kernel of a distance, ``weights="uniform"`` and a `sigma` that was not chosen from these
+        rows. For fitted weights and the rules for `sigma`, it was only measured, for at least 60
+        rows and continuous features (docs/theory). If many rows are equal and the kernel is narrow,
+        p-values are too small: a fraction of .111 is below .10. Then use ``weights="uniform"`` or
+        ``calibration="split"``. All these statements are about the average over training sets;
+        `false_alarm_interval_` shows how much a single model can differ.
+
+        All rows of X are treated as new rows. p-values of training rows are too large, because the
+        sum of a training row includes the row itself. Outliers among the training rows make all
+        p-values larger: if 5 % of the training rows are outliers, hardly any p-value is small.
+
+        Errors of approximate sums can make p-values larger, but never smaller. For kernels that are
+        not functions of a distance, S is the logarithm of the typicality (for training rows,
+        without the row itself).
+
+        Original to typicality, see docs/theory.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows.
+        method : {"loo", "full"}, default="loo"
+            "loo" is the formula above. "full" also adds the new row to the sums of the training
+            rows: :math:`S_i + w(x) K(x_i, x)`, where w(x) is the weight that follows from its
+            typicality. These p-values are never larger, and cost O(n d) per row. If the p-values
+            are proven to be valid and no sums are equal, they are uniformly distributed. For
+            kernels much wider than the data, use "full" only with ``weights="uniform"``.
+
+        Returns
+        -------
+        p_values : array of shape (n_samples,)
+            Values between 1 / (n + 1) and 1.
+
+        See Also
+        --------
+        outliers_at : Outliers at a given false discovery rate.
+        """
+        if method not in ("loo", "full"):
+            raise ValueError(f"method must be 'loo' or 'full', got {method!r}.")
+        if is_blockwise(X):
+            if method == "full":
+                raise ValueError(
+                    "method='full' compares each row with all training rows and takes arrays "
+                    "only. Use method='loo'."
+                )
+            check_is_fitted(self)
+            self._reference()  # once, and not for each block
+        return self._p_values(X, method)
+
+    @like_rows
+    @by_blocks
+    def _p_values(self, X: ArrayLike, method: str) -> Doubles:
+        rows = self._read(X)
+        calibration: Calibration = self._reference()
+        few = calibration.of_fit and calibration.n_rows < _FEWEST_FOR_LOCAL
+        if few and isinstance(self.kernel_, LocalGaussian):
+            tell("local p-values", fewest=_FEWEST_FOR_LOCAL)
+        scores: Any = self._left_out
+        _, above = scores.bounds(rows, self.eta_)
+        if method == "loo":
+            return calibration.p_values(above)
+        why = self._no_full_p_values()
+        if why is not None:
+            raise ValueError(f"method='full' cannot be used: {why}. Use method='loo'.")
+        copies = scores.known.copies
+        weights = scores.known.weights[copies > 0] / copies[copies > 0]
+        if np.ptp(weights) <= _TIED * weights.max():  # uniform, or as good as that
+            weight = np.full(len(rows), weights[0])
+        else:
+            pull = scores.mean.memberships(self._rule, rows)[:, 0]
+            weight = pull / (copies * self.typicality_).sum()
+        return calibration.full_p_values(scores.known, rows, above, weight)
+
+    def _scores_and_p_values(self, X: ArrayLike) -> tuple[Doubles, Doubles]:
+        """Both for new rows, from the same sums where these are costly."""
+        scores: Any = self._left_out
+        rows = self._read(X)
+        if isinstance(scores, FastLeaveOneOut):
+            found, (_, above) = scores.scores_and_bounds(rows, self.eta_)
+        else:
+            found, (_, above) = scores.scores(rows, self.eta_), scores.bounds(rows, self.eta_)
+        return found, self._reference().p_values(above)
+
+    def _no_full_p_values(self) -> str | None:
+        if not self._reference().of_fit:
+            return (
+                "new rows are compared with rows that are not in the sums, because of "
+                "calibration='split' or a sample of the rows (max_samples)"
+            )
+        if isinstance(self._left_out, CompressedScores):
+            return "a compressed model does not keep the training rows"
+        if not self._left_out.known.columns.on_sphere:
+            return (
+                "it needs a kernel that depends only on the distance of two rows, and the kernel "
+                f"is {self.kernel_}"
+            )
+        return None
+
+    def _reference(self) -> Calibration:
+        calibration: Calibration | None = self._calibration
+        if calibration is None:
+            scores: Any = self._left_out
+            calibration = Calibration(scores.reference(), scores.known.copies, True)
+            self._calibration = calibration
+        return calibration
+
+    @like_rows
+    def outliers_at(
+        self,
+        X: ArrayLike,
+        *,
+        fdr: float = 0.1,
+        method: str = "bh",
+    ) -> NDArray[np.bool_]:
+        """The rows that are outliers at a given false discovery rate.
+
+        On average, at most a fraction `fdr` of the selected rows come from the source of the
+        training rows. The rows are selected from `p_values` by
+        :func:`typicality.metrics.select_discoveries`. The rate is proven for "bh" with
+        ``calibration="split"``, and for "by" if the p-values are proven to be valid. For "bh" with
+        leave-one-out p-values, and for "storey", it was only measured (docs/theory).
+
+        Use this method for new rows only. To flag training rows, use `predict`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows. The result for a row depends on the other rows of X.
+        fdr : float, default=0.1
+            The largest accepted false discovery rate, between 0 and 1.
+        method : {"bh", "by", "storey"}, default="bh"
+            The procedure: Benjamini and Hochberg, Benjamini and Yekutieli, or Storey.
+
+        Returns
+        -------
+        outliers : array of shape (n_samples,), bool
+        """
+        return self._discoveries(self.p_values(X), fdr, method)
+
+    def _discoveries(self, p_values: Doubles, fdr: float, method: str) -> NDArray[np.bool_]:
+        found = select_discoveries(p_values, fdr=fdr, method=method)
+        if not found.any():
+            n_rows = self._reference().n_rows
+            warn_about_few_reference_rows(p_values, n_rows, fdr=fdr, method=method)
+        return found
 
     def _soft_features(self, X: ArrayLike) -> Floats:
         return self.predict_typicality(X)[:, None]
@@ -411,8 +650,18 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
         if self.calibration == "split":
             rows, weight, held_out = split_rows(rows, weight, self.random_state)
         learned = learned_rows(self, rows, weight, explicit=False)
-        opened = open_density(self, learned.rows, learned.weight)
+        opened = open_space(
+            self.kernel,
+            self.sigma,
+            learned.rows,
+            learned.weight,
+            novelty=self.novelty,
+            explicit=False,
+            sums=SumOptions.of(self),
+        )
         space: Any = opened.space
+        if space.total_variance > 0:
+            warn_about_features(opened, self)
         is_all = learned.is_all and given is rows
         reference = held_out
         if held_out is None and not learned.is_all:  # the threshold is that of all rows
@@ -424,10 +673,8 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
         )
         result = solve_one_cluster(self, space, callbacks, weights=self.weights)
         state = result.state
-        self._set(
-            **self._for_prediction(state, opened, reference),
-            **self._record(opened, result),
-        )
+        self.__dict__.update(self._for_prediction(state, opened, reference))
+        self.__dict__.update(self._record(opened, result))
         if is_all:
             self.typicality_ = space.memberships(state.rule, state.prototypes)[:, 0]
         else:
@@ -483,6 +730,6 @@ class OneClusterPCM(OutlierMixin, WithPValues, DensityEstimator):
             "weights_": array_of(state.prototypes.weights[:, 0]),
             "eta_": eta,
             # A row on the threshold is typical, however its score was rounded.
-            "offset_": offset - TIED * max(1.0, abs(offset)),
+            "offset_": offset - _TIED * max(1.0, abs(offset)),
             "false_alarm_interval_": false_alarm_interval(rate, copies),
         }

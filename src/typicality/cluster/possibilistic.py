@@ -9,21 +9,17 @@ import numpy as np
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._labels import Clustering
-from typicality.cluster._prototypes import Found, PrototypeClusterer
-from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
-from typicality.cluster._warnings import (
+from typicality.cluster._diagnostics import (
     fuzzy_collapse_advice,
     memberships_collapsed,
-    warn_about_collapse,
+    tell,
     warn_about_convergence,
-    warn_about_degenerate_spread,
     warn_about_far_clusters,
     warn_about_kernel,
     warn_about_prototype_labels,
-    warn_about_unreached,
-    warn_about_vanished_spread,
 )
+from typicality.cluster._prototypes import Clustering, Found, PrototypeClusterer
+from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
 from typicality.cluster.fuzzy import fuzzifier
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
@@ -37,6 +33,7 @@ from typicality.membership.spread import (
 )
 from typicality.solve.step import Alternation, ClusterState
 from typicality.spaces import Space
+from typicality.spaces.base import is_reached
 
 
 class PossibilisticCMeans(PrototypeClusterer):
@@ -253,7 +250,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         eta = None if estimates_eta else _given_spread(self.eta, self.n_clusters)
         starts = Starts(self, rows, weight)
         eta = None if eta is None else eta[: starts.n_clusters]
-        opened = self._open(rows, weight, starts.n_clusters)
+        opened = self._open(rows, weight)
         space = opened.space
         # One far row would get a prototype of its own in the preliminary partition.
         enough = space.typical.n_distinct_rows >= starts.n_clusters
@@ -272,7 +269,8 @@ class PossibilisticCMeans(PrototypeClusterer):
             eta, degenerate = spread_from_partition(
                 spread, eta_scale=self.eta_scale, total_variance=typical.total_variance
             )
-            warn_about_degenerate_spread(degenerate)
+            if len(degenerate):
+                tell("degenerate spread", n_clusters=len(degenerate))
         update: SpreadUpdate = FixedSpread()
         if self.eta_update == "each_step":
             update = ReestimatedSpread(self.eta_scale, smallest_spread(typical.total_variance))
@@ -290,7 +288,8 @@ class PossibilisticCMeans(PrototypeClusterer):
         prototypes = result.state.prototypes
         if memberships_collapsed(space, result.state):
             advice = fuzzy_collapse_advice(m, space)
-            warn_about_collapse(prototypes.n_clusters, advice=advice, stage=stage)
+            n_clusters = prototypes.n_clusters
+            tell("collapsed memberships", stage=stage, n_clusters=n_clusters, advice=advice)
         return prototypes
 
     def _rule_with(self, eta: Any, m: float) -> Possibilistic1993 | Possibilistic1996:
@@ -301,8 +300,13 @@ class PossibilisticCMeans(PrototypeClusterer):
         if warn_about_kernel(space, found.state.prototypes, self.kernel):
             return
         if self.eta_update == "each_step":
-            warn_about_vanished_spread(self.eta_, smallest_spread(space.typical.total_variance))
-        warn_about_unreached(found.outcome.mass, self.eta_)
+            vanished = self.eta_ <= smallest_spread(space.typical.total_variance)
+            if vanished.any():
+                tell("vanished spread", n_clusters=int(vanished.sum()))
+        unreached = np.flatnonzero(~is_reached(found.outcome.mass))
+        if len(unreached):
+            smallest = self.eta_[unreached].min()
+            tell("unreached prototypes", n_clusters=len(unreached), smallest=smallest)
         warn_about_far_clusters(found)
         narrower = (
             f"eta_scale={self.eta_scale / 4:g}" if isinstance(self.eta, str) else "a smaller eta"

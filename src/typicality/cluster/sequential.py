@@ -10,14 +10,14 @@ import numpy as np
 
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Floats
-from typicality.cluster._adaptive import (
+from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._prototypes import Found
+from typicality.cluster.adaptive import (
     SPARSITY_CONSTRAINTS,
     AdaptiveClusterer,
     adaptive_run,
     smaller_lam,
 )
-from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._prototypes import Found
 from typicality.kernels import Kernel
 from typicality.solve.indices import partition_index
 from typicality.solve.picard import PicardResult

@@ -57,7 +57,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "Callable": ("typicality.kernels.products.FromScikitLearn",),
     "MembershipRule": _dataclasses_of(membership, "Hard"),  # the rule of no fitted model
     "Reader": _in(
-        "typicality.cluster._readers",
+        "typicality.cluster._inputs",
         "Coordinates",
         "SparseCoordinates",
         "Box",

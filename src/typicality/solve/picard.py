@@ -50,7 +50,7 @@ def picard(
     *,
     tol: float,
     max_iter: int,
-    callback: Callable[[int, State], bool] | None = None,
+    watch: Callable[[int, float, State], bool] | None = None,
 ) -> PicardResult[State]:
     """Repeat `step` until its residual falls below `tol`.
 
@@ -65,8 +65,8 @@ def picard(
         Stop when the residual is below; 0 runs to `max_iter`.
     max_iter : int
         The most steps.
-    callback : callable, optional
-        `callback(n_iter, state)` after each step; a true answer stops the iteration.
+    watch : callable, optional
+        `watch(n_iter, residual, state)` after each step; a true answer stops the iteration.
 
     Returns
     -------
@@ -79,11 +79,11 @@ def picard(
         following, residual, objective = step(state)
         residuals.append(residual)
         objectives.append(objective)
+        stopped = watch is not None and watch(n_iter, residual, following)
         if math.isnan(residual) or not math.isfinite(objective):
             status = Status.NONFINITE
             break
         state = following
-        stopped = callback is not None and callback(n_iter, state)
         if residual < tol:
             status = Status.CONVERGED
             break

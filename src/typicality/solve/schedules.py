@@ -1,6 +1,6 @@
 """Runs of the loop in a row: annealing, one cluster more at a time, a path of lambda."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import isclose
 from typing import Annotated, Any, Generic, NamedTuple
@@ -8,7 +8,6 @@ from typing import Annotated, Any, Generic, NamedTuple
 import numpy as np
 
 from typicality._typing import Doubles, Places
-from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.sparse import collapse_weight
 from typicality.membership.spread import smallest_spread, spread_from_gaps
@@ -21,7 +20,6 @@ from typicality.spaces.base import P
 
 _LEAST_WIDTH = 4.0  # of new clusters, times what lambda lets live
 _ANNEALING_FACTOR = 1.5
-_KEPT_OF_THE_START = 0.05
 _N_NEIGHBORS = 10
 _LARGEST_RADIUS = 12.0  # in units of the spread of all data
 _REACH = 5.0  # times the mean squared distance: the path begins where most rows belong somewhere
@@ -39,39 +37,6 @@ def rising_path(last: float, lowest: float) -> list[float]:
     while path[-1] / _ANNEALING_FACTOR > lowest:
         path.append(path[-1] / _ANNEALING_FACTOR)
     return path[::-1]
-
-
-def anneal(
-    start: P,
-    rules: Sequence[MembershipRule],
-    run: Callable[[ClusterState[P]], PicardResult[ClusterState[P]]],
-) -> PicardResult[ClusterState[P]]:
-    """Run the rules one after the other, each from the result of the one before.
-
-    Before each stage the prototypes move a little towards the start: where a stage has brought them
-    together, the next could not tell them apart.
-
-    Parameters
-    ----------
-    start : Prototypes
-        Where the first stage begins.
-    rules : sequence of MembershipRule
-        The rules; the last is the one that is asked.
-    run : callable
-        `run(state)`: one run of the loop.
-
-    Returns
-    -------
-    PicardResult
-        That of the last stage, or of the stage that was stopped.
-    """
-    prototypes = start
-    for rule in rules:
-        result = run(ClusterState(prototypes.blend(start, _KEPT_OF_THE_START), rule))
-        if result.status in (Status.NONFINITE, Status.STOPPED):
-            break
-        prototypes = result.state.prototypes
-    return result
 
 
 @dataclass(frozen=True, eq=False)

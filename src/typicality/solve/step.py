@@ -35,16 +35,13 @@ class Alternation(Generic[P]):
     spread: SpreadUpdate = field(default_factory=FixedSpread)
 
     def __call__(self, state: ClusterState[P]) -> tuple[ClusterState[P], float, float]:
-        if state.prototypes.n_clusters == 0:  # all were dropped: nothing is left to change
+        n_clusters = state.prototypes.n_clusters
+        if n_clusters == 0:  # all were dropped: nothing is left to change
             return state, 0.0, 0.0
         sweep = self.space.sweep(state.rule, state.prototypes, members=self.spread.labelled)
         rule, prototypes = self.spread.update(state.rule, sweep)
-        dropped = prototypes.n_clusters != state.prototypes.n_clusters
-        return (
-            ClusterState(prototypes, rule),
-            inf if dropped else sweep.relative_move,
-            sweep.objective,
-        )
+        residual = sweep.relative_move if prototypes.n_clusters == n_clusters else inf
+        return ClusterState(prototypes, rule), residual, sweep.objective
 
 
 @dataclass(frozen=True)

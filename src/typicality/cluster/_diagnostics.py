@@ -1,14 +1,12 @@
-"""Suspicious data and results, and the warnings that say what to do about them."""
+"""Suspicious data and results: a table of findings, and the functions that look for them."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from typicality._typing import Doubles, Floats, Places
-from typicality.cluster._labels import Clustering, PrototypeLabels
-from typicality.cluster._readers import SparseCoordinates
 from typicality.exceptions import (
     BandwidthWarning,
     CalibrationWarning,
@@ -30,6 +28,9 @@ from typicality.solve.step import ClusterState
 from typicality.spaces import Gram, Space
 from typicality.spaces.base import Tally
 
+if TYPE_CHECKING:
+    from typicality.cluster._prototypes import Clustering, PrototypeLabels
+
 _LARGEST_SCALE_RATIO = 1000.0
 _LARGE_SCALE_RATIO, _LEAST_SHARE = 100.0, 0.001  # suspicious where others add less to the variance
 _COLLAPSED_SPREAD = 0.05  # all memberships within 5 % of 1 / c
@@ -42,9 +43,181 @@ _LONELY_WEIGHT = 0.5
 _LOST_SHARE = 1e-6  # of the variance: more is not what the user means
 _NARROW_FUZZIFIER = 1.45  # a bound below: the kernel, more than m, is what keeps clusters together
 _LINEAR = ", or kernel='linear', which is the same and quicker"
-_TOO_MANY_NOWHERE = 1 / 3
 _FRAGMENTS = 2  # clusters of a single row that are nothing to speak of
 _INDEFINITE_SHARE = 1e-8  # of negative eigenvalues: more is no rounding
+
+
+# What can be suspicious, by the class of the warning: names, and sentences with fields.
+FINDINGS: dict[type[Warning], dict[str, str]] = {
+    FeatureWarning: {
+        "constant features": (
+            "Constant: {names}. A constant feature does not influence the clusters. Drop it, "
+            "or check how it was made."
+        ),
+        "different scales": (
+            "The scales of the features differ by a factor of {factor} (standard deviation "
+            "{largest:.3g} of {widest}, {smallest:.3g} of {narrowest}), so the feature with "
+            "the largest scale dominates the distances. Scale the features, e.g. with "
+            "sklearn.preprocessing.StandardScaler, unless they share a unit."
+        ),
+        "large kernel values": (
+            "The kernel values are so large that rounding may account for {share:.0e} of the "
+            "variance in the space of the kernel. Centre the features, e.g. with "
+            "sklearn.preprocessing.StandardScaler."
+        ),
+    },
+    ConvergenceWarning: {
+        "few distinct rows": "{found}: only {n_distinct} cluster(s) are found. {remedy}",
+        "not converged": (
+            "{stage}Not converged after max_iter={max_iter} iterations: {change}, more than "
+            "tol={tol:.1e}. {advice}"
+        ),
+    },
+    BandwidthWarning: {
+        "unused sigma": (
+            "sigma={sigma!r} has no effect with kernel={kernel}: use kernel='gaussian', or "
+            "leave sigma out."
+        ),
+        "wide kernel": (
+            "The kernel is too wide: all rows look alike to it (1 - K is {distance:.1e} on "
+            "average), so the result is nearly that of the linear kernel. Use a narrower "
+            "{parameter}{instead}."
+        ),
+        "narrow kernel": (
+            "The kernel is too narrow: half of the rows or more have practically no similar "
+            "row, so typicalities mean little. Use a wider {parameter}."
+        ),
+        "equal typicalities": (
+            "All typicalities are nearly equal (their logarithms differ by at most "
+            "{spread:.1e}). Use {remedy}. Rounding affects typicality_, but neither scores "
+            "nor predictions."
+        ),
+    },
+    IndefiniteKernelWarning: {
+        "indefinite kernel": (
+            "{what} not positive semidefinite. {share:.1%} of its spectrum (on a sample of "
+            "rows) is negative, and {n_clipped} squared distances to prototypes were negative "
+            "and set to zero. Distances and the objective are approximate; the error grows "
+            "with these numbers. To make them exact, {remedy}."
+        ),
+    },
+    CollapsedMembershipsWarning: {
+        "collapsed memberships": (
+            "{stage}All memberships are about 1/{n_clusters}: the prototypes have collapsed "
+            "onto the centre of the data, and the labels mean little. {advice}"
+        ),
+    },
+    DegenerateSpreadWarning: {
+        "degenerate spread": (
+            "The spread eta of {n_clusters} cluster(s) is degenerate: the preliminary "
+            "partition put all their weight on identical rows. The median of the other "
+            "spreads, or the variance of all data, is used instead. Use fewer clusters, or "
+            "give eta as a number."
+        ),
+        "constant rows": (
+            "The spread eta is degenerate: all rows of positive weight are one point in the "
+            "space of the kernel, and every typicality is 1. Check how the data were made, or "
+            "use another kernel."
+        ),
+        "lonely row": (
+            "The spread eta is degenerate: row {row} alone has {weight:.0%} of the weight, "
+            "and typicalities only measure how close a row is to this row. Increase "
+            "eta_scale, or use a wider kernel."
+        ),
+        "unreached prototypes": (
+            "The spread eta of {n_clusters} cluster(s) is degenerate (smallest: "
+            "{smallest:.1e}): no row is close enough to have a typicality above zero. "
+            "Increase eta or eta_scale."
+        ),
+        "vanished spread": (
+            "The spread eta of {n_clusters} cluster(s) is degenerate: it is estimated in each "
+            "step and shrank to zero, so the cluster is a single point. Use "
+            "eta_update='never', or a larger eta_scale."
+        ),
+    },
+    ClusteringWarning: {
+        "coarse promise": (
+            "rtol={rtol:g} is too coarse to detect outliers: rows are flagged if the mean of "
+            "kernel values is below {threshold:.1e}. Use rtol={better:.0e} or less."
+        ),
+        "far clusters": (
+            "{n_far} of {n_clusters} clusters contain only rows that lie far from all "
+            "others{rows}. Distinct clusters may therefore share a label. Remove these rows, "
+            "or use PossibilisticCMeans or SequentialPCM."
+        ),
+        "rows nowhere": "{share:.0%} of the rows belong to no cluster. {remedy}",
+        "fewer clusters than asked for": (
+            "{found} clusters were found, fewer than at_least={at_least}: there are too few "
+            "distinct rows. Use a smaller at_least."
+        ),
+        "nearly several clusters": (
+            "The rows look like one cluster, but the evidence for more is close to the "
+            "threshold (evidence_={evidence:.2f}; 1 or more means several clusters). Use "
+            "at_least=2 to see the best split."
+        ),
+        "barely several clusters": (
+            "{found} clusters were found, but the evidence for more than one is close to the "
+            "threshold (evidence_={evidence:.2f}; below 1 means one cluster): a few in a "
+            "hundred data sets with a single cluster look like this. Check the split, or fit "
+            "again on other rows of the same source."
+        ),
+        "no valley": (
+            "The density of the typicalities has no clear valley (the deepest is {depth:.1%} "
+            "of its height), so alpha='valley' is unreliable. Use alpha='auto', or give "
+            "alpha."
+        ),
+        "few rows above": (
+            "Only {inside:.0f} of {total:.0f} rows are above the levels of the clusters. Use "
+            "assign='all' to assign the others to the nearest cluster, choose another level "
+            "(labels_at), or use a larger sigma if clusters were cut into pieces."
+        ),
+        "low level": (
+            "alpha={alpha:.4g} is below {lowest:.4g}, the typicality of a point far from all "
+            "rows: all rows are one cluster. Use a larger alpha, or alpha='auto'."
+        ),
+    },
+    CalibrationWarning: {
+        "few reference rows": (
+            "No row can be called an outlier: with {n_rows:,.0f} reference rows no p-value is "
+            "below {smallest:.2g}, but {n_tested:,} tested rows need a p-value of at most "
+            "{level:.2g} {alike}. Use at least {enough:,} reference rows, or test fewer rows "
+            "at once."
+        ),
+        "local p-values": (
+            "p-values of kernel='local' with fewer than {fewest} rows are too small, because "
+            "its widths depend on all rows. Use kernel='gaussian', or calibration='split'."
+        ),
+    },
+    CoincidentClustersWarning: {
+        "coincident prototypes": (
+            "{n_coincident} of {n_prototypes} prototypes coincide with another one and share "
+            "its label; {n_groups} distinct prototype(s) remain. {advice}"
+        ),
+    },
+    EmptyClustersWarning: {
+        "empty clusters": (
+            "{n_empty} of the {n_prototypes} prototypes have no row (of positive weight); "
+            "these come last and are not counted in n_clusters_. {advice}"
+        ),
+        "no cluster": "There is no cluster, and all labels are -1: {remedy}",
+    },
+    FragmentedClustersWarning: {
+        "fragments": "{alone} of {n_clusters} clusters are single rows. {remedy}",
+    },
+}
+_BY_NAME = {
+    name: (category, sentence)
+    for category, sentences in FINDINGS.items()
+    for name, sentence in sentences.items()
+}
+
+
+def tell(finding: str, **fields: Any) -> None:
+    """Warn of a finding of the table; the warning has its name and fields as attributes."""
+    category, sentence = _BY_NAME[finding]
+    warning: Any = category(sentence.format(**fields))
+    warning.finding, warning.fields = finding, fields
+    warn(warning, category)
 
 
 def warn_about_features(opened: Any, model: Any) -> None:
@@ -60,15 +233,11 @@ def warn_about_features(opened: Any, model: Any) -> None:
     constant = np.flatnonzero(~varies)
     of_distance = isinstance(kernel, str | Linear | LocalGaussian | Stationary)
     if len(constant) and of_distance:
-        warn(
-            f"Constant: {_listed(constant, names)}. A constant feature does not influence the "
-            "clusters. Drop it, or check how it was made.",
-            FeatureWarning,
-        )
+        tell("constant features", names=_listed(constant, names))
     # Squares of tiny differences vanish.
     width = features.high - features.low
     scales = np.where(features.variance > 0, np.sqrt(features.variance), width)
-    if isinstance(opened.reader, SparseCoordinates):  # what is rare is not small
+    if getattr(opened.reader, "sparse", False):  # what is rare is not small
         scales = width
     _warn_about_scales(scales, np.flatnonzero(varies), names)
 
@@ -96,14 +265,13 @@ def _warn_about_scales(scales: Doubles, varying: Places, names: Sequence[str]) -
     is_alone = (others**2).sum() < _LEAST_SHARE and others.min() < 1.0 / _LARGE_SCALE_RATIO
     if is_alone or scales[widest] > _LARGEST_SCALE_RATIO * scales[narrowest]:
         power = np.log10(scales[widest]) - np.log10(scales[narrowest])
-        warn(
-            "The scales of the features differ by a factor of "
-            f"{f'{10**power:,.0f}' if power < 6 else f'1e{power:.0f}'} (standard deviation "
-            f"{scales[widest]:.3g} of {names[widest]}, {scales[narrowest]:.3g} of "
-            f"{names[narrowest]}), so the feature with the largest scale dominates the "
-            "distances. Scale the features, e.g. with "
-            "sklearn.preprocessing.StandardScaler, unless they share a unit.",
-            FeatureWarning,
+        tell(
+            "different scales",
+            factor=f"{10**power:,.0f}" if power < 6 else f"1e{power:.0f}",
+            largest=scales[widest],
+            widest=names[widest],
+            smallest=scales[narrowest],
+            narrowest=names[narrowest],
         )
 
 
@@ -117,22 +285,14 @@ def warn_about_few_reference_rows(
     if smallest <= level:
         return
     alike = f"for {n_smallest} rows with the smallest p-value" if n_smallest > 1 else "for one row"
-    warn(
-        f"No row can be called an outlier: with {n_rows:,.0f} reference rows no p-value "
-        f"is below {smallest:.2g}, but {m:,} tested rows need a p-value of at most "
-        f"{level:.2g} {alike}. Use at least {int(np.ceil(1.0 / level)) - 1:,} reference "
-        "rows, or test fewer rows at once.",
-        CalibrationWarning,
-    )
-
-
-def warn_about_local_p_values(fewest: int) -> None:
-    """The local kernel takes its widths from so few rows that p-values are not valid."""
-    warn(
-        f"p-values of kernel='local' with fewer than {fewest} rows are too small, "
-        "because its widths depend on all rows. Use kernel='gaussian', or "
-        "calibration='split'.",
-        CalibrationWarning,
+    tell(
+        "few reference rows",
+        n_rows=n_rows,
+        smallest=smallest,
+        n_tested=m,
+        level=level,
+        alike=alike,
+        enough=int(np.ceil(1.0 / level)) - 1,
     )
 
 
@@ -152,22 +312,14 @@ def warn_about_coarse_promise(rtol: float, offset: float) -> None:
     """A model is made so small that what it can tell is above its threshold."""
     threshold = float(np.exp(offset))
     if rtol > _COARSE * threshold:
-        warn(
-            f"rtol={rtol:g} is too coarse to detect outliers: rows are flagged if the mean of "
-            f"kernel values is below {threshold:.1e}. Use rtol={0.1 * threshold:.0e} or less.",
-            ClusteringWarning,
-        )
+        tell("coarse promise", rtol=rtol, threshold=threshold, better=0.1 * threshold)
 
 
 def warn_about_unused_sigma(sigma: float | str, kernel: Any) -> None:
     """A width was given, and the kernel has none."""
     if sigma != "auto":
         name = repr(kernel) if isinstance(kernel, str) else "a kernel object or function"
-        warn(
-            f"sigma={sigma!r} has no effect with kernel={name}: use kernel='gaussian', or leave "
-            "sigma out.",
-            BandwidthWarning,
-        )
+        tell("unused sigma", sigma=sigma, kernel=name)
 
 
 def warn_about_kernel(
@@ -177,31 +329,18 @@ def warn_about_kernel(
     if not isinstance(space, Gram):
         return False
     if space.lost_share > _LOST_SHARE:
-        warn(
-            "The kernel values are so large that rounding may account for "
-            f"{min(space.lost_share, 1.0):.0e} of the variance in the space of the kernel. "
-            "Centre the features, e.g. with sklearn.preprocessing.StandardScaler.",
-            FeatureWarning,
-        )
+        tell("large kernel values", share=min(space.lost_share, 1.0))
     else:
         warn_about_indefinite(space, prototypes, kernel)
     if not space.columns.on_sphere or space.total_variance == 0:
         return False
-    remedy = "sigma" if isinstance(kernel, str) and kernel != "precomputed" else "kernel"
+    parameter = "sigma" if isinstance(kernel, str) and kernel != "precomputed" else "kernel"
     too_narrow = narrow and space.neighbours < _TOO_FEW_NEIGHBOURS
     if space.share_of_sphere < _TOO_WIDE:
-        warn(
-            "The kernel is too wide: all rows look alike to it (1 - K is "
-            f"{space.share_of_sphere:.1e} on average), so the result is nearly that of the "
-            f"linear kernel. Use a narrower {remedy}{instead}.",
-            BandwidthWarning,
-        )
+        distance = space.share_of_sphere
+        tell("wide kernel", distance=distance, parameter=parameter, instead=instead)
     elif too_narrow:
-        warn(
-            "The kernel is too narrow: half of the rows or more have practically no "
-            f"similar row, so typicalities mean little. Use a wider {remedy}.",
-            BandwidthWarning,
-        )
+        tell("narrow kernel", parameter=parameter)
     return too_narrow
 
 
@@ -223,13 +362,7 @@ def warn_about_indefinite(space: Any, prototypes: Any, kernel: Any) -> None:
         remedy = (
             f"pass sqrt(X**2 + {constant} * (1 - eye(n))), which adds a constant off the diagonal"
         )
-    warn(
-        f"{what} not positive semidefinite. {share:.1%} of its spectrum (on a sample of "
-        f"rows) is negative, and {n_clipped} squared distances to prototypes were "
-        "negative and set to zero. Distances and the objective are approximate; the "
-        f"error grows with these numbers. To make them exact, {remedy}.",
-        IndefiniteKernelWarning,
-    )
+    tell("indefinite kernel", what=what, share=share, n_clipped=n_clipped, remedy=remedy)
 
 
 def require_finite(result: PicardResult[Any]) -> None:
@@ -253,33 +386,8 @@ def warn_about_convergence(
 ) -> None:
     """An iteration that ran out of steps, unless that was asked for by tol = 0."""
     if result.status is Status.MAX_ITER and tol > 0:
-        warn(
-            f"{stage}Not converged after max_iter={max_iter} iterations: "
-            f"{change.format(result.residuals[-1])}, more than tol={tol:.1e}. {advice}",
-            ConvergenceWarning,
-        )
-
-
-def warn_about_degenerate_spread(clusters: Places) -> None:
-    """Clusters of identical rows have no spread."""
-    if len(clusters):
-        warn(
-            f"The spread eta of {len(clusters)} cluster(s) is degenerate: the preliminary "
-            "partition put all their weight on identical rows. The median of the other spreads, or "
-            "the variance of all data, is used instead. Use fewer clusters, or give eta as a "
-            "number.",
-            DegenerateSpreadWarning,
-        )
-
-
-def warn_about_constant_rows() -> None:
-    """All rows are one point in the space of the kernel."""
-    warn(
-        "The spread eta is degenerate: all rows of positive weight are one point in "
-        "the space of the kernel, and every typicality is 1. Check how the data were "
-        "made, or use another kernel.",
-        DegenerateSpreadWarning,
-    )
+        change = change.format(result.residuals[-1])
+        tell("not converged", stage=stage, max_iter=max_iter, change=change, tol=tol, advice=advice)
 
 
 def warn_about_equal_typicalities(
@@ -291,12 +399,7 @@ def warn_about_equal_typicalities(
     if spread >= _EQUAL_TYPICALITIES or not (smooth or neighbours < 1):
         return
     remedy = "a smaller eta_scale" if smooth else "a wider sigma"
-    warn(
-        "All typicalities are nearly equal (their logarithms differ by at most "
-        f"{spread:.1e}). Use {remedy}. Rounding affects typicality_, but neither scores "
-        "nor predictions.",
-        BandwidthWarning,
-    )
+    tell("equal typicalities", spread=spread, remedy=remedy)
 
 
 def warn_about_lonely_row(
@@ -308,41 +411,11 @@ def warn_about_lonely_row(
     heaviest = int(weights.argmax())
     weight = weights[heaviest]
     if weight > _LONELY_WEIGHT and uniform[heaviest] < weight / 10:
-        row = heaviest if row_of is None else row_of[heaviest]
-        warn(
-            f"The spread eta is degenerate: row {row} alone has {weight:.0%} of the weight, "
-            "and typicalities only measure how close a row is to this row. Increase eta_scale, "
-            "or use a wider kernel.",
-            DegenerateSpreadWarning,
-        )
-
-
-def warn_about_unreached(mass: Doubles, eta: Doubles) -> None:
-    """Prototypes whose spread is so small that every typicality underflows."""
-    unreached = np.flatnonzero(mass <= np.finfo(np.float64).tiny)
-    if len(unreached):
-        warn(
-            f"The spread eta of {len(unreached)} cluster(s) is degenerate (smallest: "
-            f"{eta[unreached].min():.1e}): no row is close enough to have a typicality "
-            "above zero. Increase eta or eta_scale.",
-            DegenerateSpreadWarning,
-        )
-
-
-def warn_about_vanished_spread(eta: Doubles, smallest: float) -> None:
-    """Spreads that shrank without end because each step estimated them again."""
-    vanished = int(np.sum(eta <= smallest))
-    if vanished:
-        warn(
-            f"The spread eta of {vanished} cluster(s) is degenerate: it is estimated in "
-            "each step and shrank to zero, so the cluster is a single point. Use "
-            "eta_update='never', or a larger eta_scale.",
-            DegenerateSpreadWarning,
-        )
+        tell("lonely row", row=heaviest if row_of is None else row_of[heaviest], weight=weight)
 
 
 def warn_about_prototype_labels(
-    labels: PrototypeLabels,
+    labels: "PrototypeLabels",
     *,
     advice: str = "",
     about_empty: str = "Use fewer clusters, or more runs (n_init).",
@@ -351,21 +424,19 @@ def warn_about_prototype_labels(
     n_prototypes = len(labels.order)
     n_groups = n_prototypes - labels.n_coincident
     if labels.n_coincident:
-        warn(
-            f"{labels.n_coincident} of {n_prototypes} prototypes coincide with another one and "
-            f"share its label; {n_groups} distinct prototype(s) remain. {advice}",
-            CoincidentClustersWarning,
+        tell(
+            "coincident prototypes",
+            n_coincident=labels.n_coincident,
+            n_prototypes=n_prototypes,
+            n_groups=n_groups,
+            advice=advice,
         )
     n_empty = n_groups - labels.n_clusters
     if n_empty:
-        warn(
-            f"{n_empty} of the {n_prototypes} prototypes have no row (of positive weight); "
-            f"these come last and are not counted in n_clusters_. {about_empty}",
-            EmptyClustersWarning,
-        )
+        tell("empty clusters", n_empty=n_empty, n_prototypes=n_prototypes, advice=about_empty)
 
 
-def warn_about_far_clusters(found: Clustering) -> None:
+def warn_about_far_clusters(found: "Clustering") -> None:
     """Clusters that hold far rows only, while true clusters share a label."""
     space, state, labels, outcome = found
     if space.typical is space:
@@ -380,12 +451,8 @@ def warn_about_far_clusters(found: Clustering) -> None:
     if outcome.labels is not None:
         rows = np.flatnonzero(np.isin(np.append(of_prototype, -1)[outcome.labels], far))
         shown = f" (row {', '.join(map(str, rows[:5]))}{', ...' if len(rows) > 5 else ''})"
-    warn(
-        f"{len(far)} of {np.count_nonzero(everyone)} clusters contain only rows that "
-        f"lie far from all others{shown}. Distinct clusters may therefore share a "
-        "label. Remove these rows, or use PossibilisticCMeans or SequentialPCM.",
-        ClusteringWarning,
-    )
+    n_clusters = np.count_nonzero(everyone)
+    tell("far clusters", n_far=len(far), n_clusters=n_clusters, rows=shown)
 
 
 def warn_about_fragments(tally: Tally, unit: float, *, remedy: str) -> None:
@@ -393,21 +460,7 @@ def warn_about_fragments(tally: Tally, unit: float, *, remedy: str) -> None:
     size = tally.weight[:-1] / unit
     alone = int(np.sum(size < 2))
     if alone > _FRAGMENTS and alone > len(size) / 2:
-        warn(
-            f"{alone} of {len(size)} clusters are single rows. {remedy}", FragmentedClustersWarning
-        )
-
-
-def warn_about_rows_nowhere(tally: Tally, *, remedy: str) -> None:
-    """Many rows belong nowhere."""
-    share = float(tally.rows[-1] / tally.rows.sum())
-    if share > _TOO_MANY_NOWHERE:
-        warn(f"{share:.0%} of the rows belong to no cluster. {remedy}", ClusteringWarning)
-
-
-def warn_about_vanished_clusters(remedy: str) -> None:
-    """Every cluster was dropped on the way."""
-    warn(f"There is no cluster, and all labels are -1: {remedy}", EmptyClustersWarning)
+        tell("fragments", alone=alone, n_clusters=len(size), remedy=remedy)
 
 
 def memberships_collapsed(space: Space[Any], state: ClusterState[Any]) -> bool:
@@ -417,17 +470,8 @@ def memberships_collapsed(space: Space[Any], state: ClusterState[Any]) -> bool:
     return n_clusters > 1 and bool(largest * n_clusters < 1 + _COLLAPSED_SPREAD)
 
 
-def warn_about_collapse(n_clusters: int, *, advice: str, stage: str = "") -> None:
-    """All memberships are 1 / c: the prototypes have met at the centre of the data."""
-    warn(
-        f"{stage}All memberships are about 1/{n_clusters}: the prototypes have "
-        f"collapsed onto the centre of the data, and the labels mean little. {advice}",
-        CollapsedMembershipsWarning,
-    )
-
-
 def warn_about_partition(
-    found: Clustering, *, kernel: Any, if_collapsed: Callable[[], str], if_coincident: str
+    found: "Clustering", *, kernel: Any, if_collapsed: Callable[[], str], if_coincident: str
 ) -> None:
     """Warn of memberships that sum to one: the kernel, far rows, and clusters that are alike."""
     prototypes = found.state.prototypes
@@ -435,7 +479,8 @@ def warn_about_partition(
         return
     warn_about_far_clusters(found)
     if memberships_collapsed(found.space, found.state):
-        warn_about_collapse(prototypes.n_clusters, advice=if_collapsed())
+        advice = if_collapsed()
+        tell("collapsed memberships", stage="", n_clusters=prototypes.n_clusters, advice=advice)
     else:
         warn_about_prototype_labels(found.labels, advice=if_coincident)
 
