@@ -117,14 +117,10 @@ def distinct_pairs(pairs: Pairs) -> Pairs:
 
 def all_pairs(n_rows: int) -> Iterator[Pairs]:
     """All pairs, some at a time."""
-    first = 0
-    while first < n_rows - 1:
-        last = min(n_rows - 1, first + max(1, _PAIRS_AT_A_TIME // (n_rows - first)))
-        counts = n_rows - 1 - np.arange(first, last)
-        one = np.repeat(np.arange(first, last), counts)
-        other = np.concatenate([np.arange(i + 1, n_rows) for i in range(first, last)])
-        yield np.column_stack([one, other])
-        first = last
+    every, step = np.arange(n_rows), max(1, _PAIRS_AT_A_TIME // n_rows)
+    for first in range(0, n_rows, step):
+        one, other = np.nonzero(every[first : first + step, None] < every)
+        yield np.column_stack([one + first, other])
 
 
 # ---- the tree of a kernel of one width -----------------------------------------------------------

@@ -296,7 +296,7 @@ class AlphaTree:
     def n_clusters_at(self, alpha: float, *, min_cluster_size: float = 1) -> int:
         """The number of clusters at the level alpha.
 
-        Costs O(log n) if no row has less weight than `min_cluster_size`, else O(n log n).
+        Costs O(n log n).
 
         Parameters
         ----------
@@ -305,16 +305,12 @@ class AlphaTree:
         min_cluster_size : float, default=1
             Clusters with fewer rows (less weight) are not counted.
         """
-        if min_cluster_size <= self.weight.min():
-            alpha = _check_alpha(alpha)
-            above = len(self._sorted_nodes) - np.searchsorted(self._sorted_nodes, alpha, "right")
-            return int(above - self._n_edges_above(alpha))
         return self.cut_at(alpha, min_cluster_size=min_cluster_size).n_clusters
 
     def cut_at(self, alpha: float, *, min_cluster_size: float = 1) -> Cut:
         """The clusters of the nodes at a level, as in `labels_at`."""
         alpha = _check_alpha(alpha)
-        component = components(self.n_nodes, self.pairs[: self._n_edges_above(alpha)])
+        component = components(self.n_nodes, self.pairs[self.saddle_alpha > alpha])
         component[self.node_alpha <= alpha] = -1
         return Cut(number_clusters(component, self.weight, min_cluster_size), alpha)
 
@@ -366,13 +362,6 @@ class AlphaTree:
     def valley(self) -> Valley:
         """The most persistent valley of the density of the typicalities of the rows."""
         return deepest_valley(self.node_alpha, self.weight)
-
-    @cached_property
-    def _sorted_nodes(self) -> Doubles:
-        return np.sort(self.node_alpha)
-
-    def _n_edges_above(self, alpha: float) -> int:
-        return int(np.searchsorted(-self.saddle_alpha, -alpha, side="left"))
 
 
 def number_clusters(component: NDArray[np.int32], weight: Doubles, min_size: float) -> Labels:

@@ -1,7 +1,7 @@
 """Numbers and categories as rows of numbers."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
-from typicality._typing import Doubles, Places
+from typicality._typing import Doubles
 from typicality.exceptions import FeatureWarning, warn
 from typicality.geometry.categories import CategoryColumns
 from typicality.geometry.checks import refuse_dates
@@ -216,8 +216,8 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         heights = iter(self.heights_)
         for column, kind, known in zip(table, self.kinds_, self.categories_, strict=True):
             if kind == "category":
-                codes = _codes(self._texts(column), known)
-                blocks.append(_one_hot(codes, len(known), next(heights)))
+                ranks = ranks_of(self._texts(column), known)
+                blocks.append(_one_hot(ranks, len(known), next(heights)))
         return np.column_stack(blocks)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
@@ -397,13 +397,13 @@ class _Column(NamedTuple):
     def ranks(self, known: NDArray[np.object_]) -> Doubles:
         """The places of the values among the ordered categories; NaN where missing."""
         texts = self.texts()
-        codes = _codes(texts, known)
-        for row in np.flatnonzero((codes < 0) & (texts != "")):
+        ranks = ranks_of(texts, known)
+        for row in np.flatnonzero(np.isnan(ranks) & (texts != "")):
             raise ValueError(
                 f"Column {self.name!r} of X has {texts[row]!r} in row {row} (counted from 0), "
                 f"which is not one of its ordered categories {', '.join(known)}. Remove the row."
             )
-        return np.where(codes < 0, np.nan, codes)
+        return ranks
 
 
 def _is_number(value: Any) -> bool:
@@ -418,16 +418,16 @@ def _as_text(value: Any) -> str:
     return str(value)
 
 
-def _codes(texts: NDArray[np.object_], known: NDArray[np.object_]) -> Places:
-    """The place of each text among the known categories; -1 for those that are not known."""
-    place = {category: code for code, category in enumerate(known)}
-    return np.array([place.get(text, -1) for text in texts], dtype=np.intp)
+def ranks_of(texts: Iterable[str], known: Iterable[str]) -> Doubles:
+    """The place of each text among the known categories; NaN for others."""
+    place = {category: float(rank) for rank, category in enumerate(known)}
+    return np.array([place.get(text, np.nan) for text in texts])
 
 
-def _one_hot(codes: Places, n_known: int, height: float) -> Doubles:
+def _one_hot(ranks: Doubles, n_known: int, height: float) -> Doubles:
     rows = height * np.eye(n_known + 1, n_known)
-    rows[-1] = height * (1.0 - np.sqrt(1.0 + n_known)) / n_known  # of -1: equally far from all
-    return rows[codes]
+    rows[-1] = height * (1.0 - np.sqrt(1.0 + n_known)) / n_known  # equally far from all others
+    return rows[np.where(np.isnan(ranks), n_known, ranks).astype(np.intp)]
 
 
 def _not_a_column(parameter: str, name: Any, names: list[str]) -> ValueError:

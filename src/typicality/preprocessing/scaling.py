@@ -1,7 +1,7 @@
 """Columns of numbers on a common scale, and missing values filled in."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
@@ -27,7 +27,8 @@ from typicality.rows import (
 
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # less is rounded to zero
 _SKEWED, _LESS_SKEWED = 0.5, 0.2
-_QUARTILES = (0.25, 0.5, 0.75)
+_MIDDLE = (0.0, 0.5, 1.0)
+_QUARTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _TAILS = (0.05, 0.5, 0.95)  # quantiles that skewness follows from
 _SMALLEST_UNIT = 1e-300  # numbers over it do not overflow but for the largest of all
 
@@ -205,36 +206,36 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _moments(self, rows: Rows) -> Doubles:
         """The unit of the logarithm, the median, the centre and the scale of each column."""
-        found, dtype = _extent(rows), rows.dtype
-        for j in np.flatnonzero(found.counts == 0):
-            raise ValueError(
-                f"{self._label(int(j))} of X has only missing values, so it has no median to fill "
-                "in. Drop the column."
-            )
+        is_robust, dtype = self.scale == "robust", rows.dtype
         with np.errstate(over="ignore", invalid="ignore"):
-            quartiles = _quantiles(rows, _values, _QUARTILES if self.scale == "robust" else [0.5])
-            fill, unit = _middle(quartiles), _log_units(rows, self.log)
+            seen = _quantiles(rows, _values, _QUARTILES if is_robust else _MIDDLE)
+            for j in np.flatnonzero(np.isnan(seen.low[0])):
+                raise ValueError(
+                    f"{self._label(int(j))} of X has only missing values, so it has no median to "
+                    "fill in. Drop the column."
+                )
+            fill, unit = _middle(seen), _log_units(rows, self.log)
             if unit.any():
-                rows = rows.moved(partial(_signed_log, unit=unit))
-                found, quartiles = _in_logs(found, unit), _in_logs(quartiles, unit)
+                rows, seen = rows.moved(partial(_signed_log, unit=unit)), _in_logs(seen, unit)
+            low, high = seen.low[0], seen.high[-1]
             center, scale = _signed_log(fill, unit), np.ones(rows.n_features)
             if self.scale == "none":
                 center = np.zeros(rows.n_features)
             else:
                 spread = np.zeros(rows.n_features)
-                if self.scale == "robust":
-                    spread = _robust_spreads(rows, quartiles, rounding_of(dtype))
+                if is_robust:
+                    spread = _robust_spreads(rows, seen, rounding_of(dtype))
                 mean, deviation = center, scale
                 if not spread.all():
-                    mean, deviation = _means_and_deviations(rows, found)
-                is_varied = differ(found.low, found.high, dtype)
+                    mean, deviation = _means_and_deviations(rows, low, high)
+                is_varied = differ(low, high, dtype)
                 wanted = np.where(spread > 0, spread, np.maximum(deviation, _SMALLEST))
                 scale = np.where(is_varied, wanted, 1.0)
                 center = np.where(is_varied & (self.scale == "standard"), mean, center)
         for j in np.flatnonzero(~np.isfinite(scale)):
             raise ValueError(
                 f"{self._label(int(j))} of X has too large a range for float64: from "
-                f"{found.low[j]:.1e} to {found.high[j]:.1e}. Divide the column by a large number."
+                f"{low[j]:.1e} to {high[j]:.1e}. Divide the column by a large number."
             )
         return np.stack([unit, fill, center, scale])
 
@@ -249,8 +250,8 @@ def _signed_log(values: Any, unit: Any) -> Doubles:
     return np.asarray(np.where(unit > 0, np.sign(values) * np.log1p(ratios), values))
 
 
-def _in_logs(found: Any, unit: Doubles) -> Any:
-    """The extent or the order statistics of the logarithms: these keep the order of values."""
+def _in_logs(found: OrderStatistics, unit: Doubles) -> OrderStatistics:
+    """The order statistics of the logarithms, which keep the order of values."""
     return replace(found, low=_signed_log(found.low, unit), high=_signed_log(found.high, unit))
 
 
@@ -302,43 +303,20 @@ def _quantiles(
     return OrderStatistics(found[0], found[1], share)
 
 
-@dataclass(frozen=True, eq=False)
-class _Extent:
-    """How many values columns have, and the smallest and the largest; extents add up."""
-
-    counts: Doubles
-    low: Doubles
-    high: Doubles
-
-    @classmethod
-    def of(cls, X: Floats) -> "_Extent":
-        columns = np.ascontiguousarray(X.T, dtype=np.float64)
-        low = np.fmin.reduce(columns, axis=1, initial=np.inf)
-        high = np.fmax.reduce(columns, axis=1, initial=-np.inf)
-        return cls(np.count_nonzero(~np.isnan(columns), axis=1).astype(np.float64), low, high)
-
-    def __add__(self, other: "_Extent") -> "_Extent":
-        return _Extent(
-            self.counts + other.counts,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-        )
-
-
-def _extent(rows: Rows) -> _Extent:
-    """The extent of all columns; values that are missing do not count."""
-    return rows.fold(lambda block: _Extent.of(block.X))
-
-
-def _means_and_deviations(rows: Rows, of: _Extent) -> tuple[Doubles, Doubles]:
+def _means_and_deviations(rows: Rows, low: Doubles, high: Doubles) -> tuple[Doubles, Doubles]:
     """In units of the largest value, so that squares neither overflow nor vanish."""
-    unit = np.maximum(np.abs(of.low), np.abs(of.high))
+    unit = np.maximum(np.abs(low), np.abs(high))
     unit = np.where(unit > 0, unit, 1.0)
-    mean = rows.fold(lambda block: np.nansum(block.X / unit, axis=0)) / of.counts
-    widest = np.maximum(np.abs(of.low / unit - mean), np.abs(of.high / unit - mean))
+    counts, sums = rows.fold(
+        lambda block: np.stack(
+            [np.sum(~np.isnan(block.X), axis=0), np.nansum(block.X / unit, axis=0)]
+        )
+    )
+    mean = sums / counts
+    widest = np.maximum(np.abs(low / unit - mean), np.abs(high / unit - mean))
     widest = np.where(widest > 0, widest, 1.0)
     squares = rows.fold(lambda block: np.nansum(((block.X / unit - mean) / widest) ** 2, axis=0))
-    return mean * unit, widest * np.sqrt(squares / of.counts) * unit
+    return mean * unit, widest * np.sqrt(squares / counts) * unit
 
 
 def _values(block: Block) -> Floats:
@@ -354,7 +332,7 @@ def _middle(found: OrderStatistics) -> Doubles:
 
 def _robust_spreads(rows: Rows, quartiles: OrderStatistics, rounding: float) -> Doubles:
     """What :func:`typicality._quantiles.robust_spread` gives for each column."""
-    low, median, high = quartiles.values
+    low, median, high = quartiles.values[1:-1]
     is_wide = high - low > rounding * np.maximum(np.abs(low), np.abs(high))
     spread = np.where(is_wide, high - low, 0.0) / IQR_OF_NORMAL
     apart = partial(_apart, median=median, rounding=rounding)

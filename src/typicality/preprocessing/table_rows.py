@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Places
+from typicality.preprocessing.mixed import ranks_of
 from typicality.tables import Block, categories_of, rows_of
 
 
@@ -58,12 +59,12 @@ class ModelRows:
         }
         names = [name for name in every if kinds[name] in ("number", "rank")]
         numbers = [name for name in names if kinds[name] == "number"]
-        X = np.full((block.n_rows, len(names)), np.nan)
+        X = np.empty((block.n_rows, len(names)))
         if numbers:
-            X[:, : len(numbers)] = rows_of(block, numbers, signs=signs)
-        for j, name in enumerate(names[len(numbers) :], start=len(numbers)):
-            rank = {value: float(k) for k, value in enumerate(known[name])}
-            X[:, j] = [rank.get(text, np.nan) for text in texts[name]]
+            X[:, [name in numbers for name in names]] = rows_of(block, numbers, signs=signs)
+        for j, name in enumerate(names):
+            if kinds[name] == "rank":
+                X[:, j] = ranks_of(texts[name], known[name])
         left_out = {name: [""] * block.n_rows for name in every if kinds[name] == "left out"}
         return cls(names, X, texts | left_out, scaler._layout)
 
