@@ -210,14 +210,16 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = self._read(X, training=False)
-        blocks = []
-        if self.scaler_ is not None:
-            blocks.append(np.asarray(self.scaler_.transform(self._numbers(table)), np.float64))
-        heights = iter(self.heights_)
-        for column, kind, known in zip(table, self.kinds_, self.categories_, strict=True):
-            if kind == "category":
-                ranks = ranks_of(self._texts(column), known)
-                blocks.append(_one_hot(ranks, len(known), next(heights)))
+        columns = [
+            each for each, kind in zip(table, self.kinds_, strict=True) if kind == "category"
+        ]
+        return self._joined(self._numbers(table), [self._texts(column) for column in columns])
+
+    def _joined(self, numbers: Doubles, texts: Iterable[Iterable[str]]) -> Doubles:
+        """Rows from the numbers, ranks included, and the texts of each column of categories."""
+        blocks = [] if self.scaler_ is None else [self.scaler_.transform(numbers)]
+        for cells, known, height in zip(texts, self._layout.values, self.heights_, strict=True):
+            blocks.append(_one_hot(ranks_of(cells, known), len(known), height))
         return np.column_stack(blocks)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
@@ -243,10 +245,10 @@ class MixedColumns(TransformerMixin, BaseEstimator):
     @property
     def _layout(self) -> CategoryColumns:
         """Where the columns of categories are in the rows."""
-        columns = zip(self.feature_names_in_, self.kinds_, self.categories_, strict=True)
-        chosen = [(name, tuple(known)) for name, kind, known in columns if kind == "category"]
-        names, values = tuple(str(name) for name, _ in chosen), tuple(v for _, v in chosen)
-        return CategoryColumns(self.n_numeric_, names, values)
+        names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        columns = zip(names, self.kinds_, self.categories_, strict=True)
+        chosen = {str(name): tuple(known) for name, kind, known in columns if kind == "category"}
+        return CategoryColumns(self.n_numeric_, tuple(chosen), tuple(chosen.values()))
 
     def _read(self, X: Any, *, training: bool) -> "list[_Column]":
         """The columns of X, checked as far as all columns are."""
@@ -332,8 +334,8 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         return texts
 
     def _numbers(self, table: "list[_Column]") -> Doubles:
-        """The columns of numbers and ranks, one at least; NaN where missing."""
-        numbers = []
+        """The columns of numbers and ranks; NaN where missing."""
+        numbers = [np.empty((len(table[0].values), 0))]
         for column, kind, known in zip(table, self.kinds_, self.categories_, strict=True):
             if kind in ("number", "rank"):
                 values = column.numbers() if kind == "number" else column.ranks(known)
