@@ -80,7 +80,7 @@ def test_spanning_tree_is_that_of_kruskal_over_all_edges(rng):
     land = landscape(X, Gaussian(0.2), n_neighbors=12)
     heights = land.heights(X)
     tree_pairs, saddles = spanning_tree(land, heights)
-    pairs = np.vstack([neighbour_pairs(land.nearest, 12), tree_pairs])
+    pairs = np.vstack([*neighbour_pairs(land.nearest, 12), tree_pairs])
     every = np.minimum(
         lowest_between(land, X[pairs[:, 0]], X[pairs[:, 1]]),
         heights[pairs].min(axis=1),

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,12 +17,13 @@ from typicality._threads import in_threads, over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels.local import WIDTH_SHARE
 from typicality.levelsets.heights import (
+    MOST_POINTS,
     Landscape,
     LocalKernel,
     LocalLandscape,
+    count_points,
     distances_to_others,
     lowest_between,
-    middle_heights,
     segment_lengths,
     squared_widths,
 )
@@ -34,8 +36,9 @@ ROWS_OF_A_NEIGHBOUR = 4  # a scale of k neighbours needs 4 k rows
 
 _PAIRS_AT_A_TIME = 2**16
 _PAIRS_OF_A_TASK = 2**14
-_NEAREST_ISLANDS = 5
+_NEAREST, _NEAREST_ISLANDS = 5, 5
 _CAREFUL_ROUNDS = 2  # in which most rows find their way up
+_LOOKS = (1, 2, 4, 8, MOST_POINTS)  # points of an edge, round by round
 _DENSITY_SHARE = 0.4  # of the distance to the k-th neighbour
 _EDGES, _FEWEST_EDGES = 15, 5  # neighbours in the graph of edges, and for the dimension
 _SMALLEST_DIMENSION, _LARGEST_DIMENSION = 0.9, 100.0
@@ -44,19 +47,21 @@ _SMALLEST_DIMENSION, _LARGEST_DIMENSION = 0.9, 100.0
 # ---- pairs of rows -------------------------------------------------------------------------------
 
 
-def neighbour_pairs(search: NearestRows, k: int) -> Pairs:
+def neighbour_pairs(search: NearestRows, k: int) -> Iterator[Pairs]:
     """Pairs of which one row is among the k nearest of the other, and bridges between islands.
 
-    The graph of neighbours may have several components, the islands. Then each is linked to its
-    five nearest islands, by their means, through the k closest pairs of rows, until the graph is
-    connected.
+    The nearest pairs come first: among them most rows find their way up. Then come all pairs. Their
+    graph may have several components, the islands. Each is linked to its five nearest islands, by
+    their means, through the k closest pairs of rows, until the graph is connected.
     """
-    pairs = links(search.among(k + 1))
+    nearest = search.among(k + 1)
+    yield links(nearest[:, : _NEAREST + 1])
+    pairs = links(nearest)
     island = components(search.n_rows, pairs)
     while island.max() > 0:
         pairs = np.concatenate([pairs, _bridges(search, island, k)])
         island = components(search.n_rows, pairs)
-    return pairs
+    yield pairs
 
 
 def _bridges(search: NearestRows, island: NDArray[np.int32], k: int) -> Pairs:
@@ -188,12 +193,12 @@ def spanning_tree(landscape: Landscape, heights: Doubles) -> tuple[Pairs, Double
         The heights of the rows.
     """
     forest = Forest.of(len(heights), np.empty((0, 2), np.intp), np.empty(0))
-    pairs = neighbour_pairs(landscape.nearest, landscape.n_neighbors)
-    forest = _improved(forest, pairs, landscape, heights)
+    every_pair = neighbour_pairs(landscape.nearest, landscape.n_neighbors)
     if landscape.labelling == "complete":  # a good tree to begin with spares most of the work
-        for pairs in all_pairs(len(heights)):
-            forest = _improved(forest, pairs, landscape, heights)
-    else:
+        every_pair = chain(every_pair, all_pairs(len(heights)))
+    for pairs in every_pair:
+        forest = _improved(forest, pairs, landscape, heights)
+    if landscape.labelling == "neighbours":
         pairs = _peak_pairs(forest, landscape, heights)
         forest = _improved(forest, pairs, landscape, heights)
     return forest.pairs, forest.saddles
@@ -205,33 +210,30 @@ def _improved(forest: Forest, pairs: Pairs, landscape: Landscape, heights: Doubl
     An edge is as high as the lowest point on it, so any height on it is an upper bound. An edge
     matters only if its rows are not yet joined at its bound, so most edges are never looked at as a
     whole. First come those that would be the tree if no edge led through a valley, about one for
-    each row; then all others, by their middles.
+    each row; then all others, at more points each round.
     """
     n_rows, rows = len(heights), landscape.rows
-    bounds = heights[pairs].min(axis=1)
-    pairs = pairs[bounds > forest.joined_at(pairs)]
+    pairs = pairs[heights[pairs].min(axis=1) > forest.joined_at(pairs)]
     # Of many ways up from a row, the shortest is least likely to lead through a valley.
     pairs = pairs[np.argsort(segment_lengths(landscape, *rows[pairs.T]), kind="stable")]
     is_known = np.arange(len(forest.pairs) + len(pairs)) < len(forest.pairs)
     bounds = np.concatenate([forest.saddles, heights[pairs].min(axis=1)])
     pairs = np.concatenate([forest.pairs, pairs])
+    n_points = count_points(landscape, *rows[pairs.T])
 
-    def look(find_heights: Callable[..., Doubles], some: Places) -> None:
+    def look(some: Places, at_most: int) -> None:
         # Sums at points that follow one another are quicker where these are near in space.
         some = some[np.argsort(pairs[some, 0], kind="stable")]
-        found = find_heights(landscape, *rows[pairs[some].T])
+        found = lowest_between(landscape, *rows[pairs[some].T], at_most=at_most)
         bounds[some] = np.minimum(bounds[some], found)
+        is_known[some] = (n_points[some] <= at_most) | (bounds[some] <= landscape.rtol)
 
-    for _ in range(_CAREFUL_ROUNDS):
+    for _ in range(0 if len(forest.pairs) else _CAREFUL_ROUNDS):
         chosen = Forest.of(n_rows, pairs, bounds).chosen
-        new = chosen[~is_known[chosen]]
-        look(lowest_between, new)
-        is_known[new] = True
-    forest = Forest.of(n_rows, pairs[is_known], bounds[is_known])
-    for find_heights in (middle_heights, lowest_between):
-        left = np.flatnonzero(~is_known & (bounds > forest.joined_at(pairs)))
-        look(find_heights, left)
-    is_known[left] = True
+        look(chosen[~is_known[chosen]], MOST_POINTS)
+    for at_most in _LOOKS:
+        forest = Forest.of(n_rows, pairs[is_known], bounds[is_known])
+        look(np.flatnonzero(~is_known & (bounds > forest.joined_at(pairs))), at_most)
     return Forest.of(n_rows, pairs[is_known], bounds[is_known])
 
 

@@ -29,7 +29,7 @@ REACH = 10  # rows in the radius that measures how sparse they are
 
 _PAPER_POINTS = 20
 _POINTS_AT_A_TIME = 2**17
-_MOST_POINTS = 512  # a longer segment leads through empty space, where there is nothing to miss
+MOST_POINTS = 512  # a longer segment leads through empty space, where there is nothing to miss
 _ROWS_AT_A_TIME = 2**16  # a Fourier series costs as much for few points as for many
 _FEW_ROWS = 1_500  # sums over all of them are quick
 _NEIGHBOURS_AT_A_TIME = 2**21
@@ -240,7 +240,9 @@ class Landscape(_Typical):
         return labels
 
 
-def lowest_between(landscape: Landscape, starts: Floats, stops: Floats) -> Doubles:
+def lowest_between(
+    landscape: Landscape, starts: Floats, stops: Floats, at_most: int = MOST_POINTS
+) -> Doubles:
     r"""The smallest height on each segment, at equidistant interior points.
 
     .. math:: \min_{1 \le t \le m} s\Big(x + \frac{t}{m + 1} (y - x)\Big)
@@ -257,30 +259,22 @@ def lowest_between(landscape: Landscape, starts: Floats, stops: Floats) -> Doubl
         The heights.
     starts, stops : arrays of shape (m, d)
         The ends, which are not looked at.
+    at_most : int, default=512
+        Look only at so many of the points: 1 is the one in the middle.
     """
-    n_points = count_points(landscape, starts, stops)
+    n_steps = count_points(landscape, starts, stops) + 1
+    n_looks = np.minimum(n_steps - 1, at_most)
     lowest = np.empty(len(starts))
-    for block in _blocks(n_points):
-        counts = n_points[block]
+    for block in _blocks(n_looks):
+        counts = n_looks[block]
         first = np.cumsum(counts) - counts
         segment = np.repeat(np.arange(len(counts)), counts)
-        place = np.arange(1, len(segment) + 1) - first[segment]
-        share = place / (counts + 1)[segment]
-        points = points_between(starts[block][segment], stops[block][segment], share)
+        number, steps = np.arange(1, len(segment) + 1) - first[segment], n_steps[block][segment]
+        share = number * steps // (counts + 1)[segment] / steps
+        begin = starts[block].astype(np.float64)[segment]
+        points = begin + share[:, None] * (stops[block][segment] - begin)
         lowest[block] = np.minimum.reduceat(landscape.heights(points), first)
     return lowest
-
-
-def middle_heights(landscape: Landscape, starts: Floats, stops: Floats) -> Doubles:
-    """The heights at the middle one of the points of `lowest_between`."""
-    n_steps = count_points(landscape, starts, stops) + 1
-    return landscape.heights(points_between(starts, stops, n_steps // 2 / n_steps))
-
-
-def points_between(starts: Floats, stops: Floats, share: Doubles) -> Doubles:
-    """Points at shares of the way."""
-    begin = starts.astype(np.float64)
-    return np.asarray(begin + share[:, None] * (stops.astype(np.float64) - begin))
 
 
 def count_points(landscape: Landscape, starts: Floats, stops: Floats) -> Places:
@@ -288,7 +282,7 @@ def count_points(landscape: Landscape, starts: Floats, stops: Floats) -> Places:
     if landscape.labelling == "complete":
         return np.full(len(starts), _PAPER_POINTS, np.intp)
     steps = np.ceil(segment_lengths(landscape, starts, stops) / (0.5 * landscape.kernel.sigma))
-    return np.asarray((steps - 1.0).clip(1.0, _MOST_POINTS), dtype=np.intp)
+    return np.asarray((steps - 1.0).clip(1.0, MOST_POINTS), dtype=np.intp)
 
 
 def segment_lengths(landscape: Landscape, starts: Floats, stops: Floats) -> Doubles:
