@@ -224,7 +224,8 @@ def _improved(forest: Forest, pairs: Pairs, landscape: Landscape, heights: Doubl
     def look(some: Places, at_most: int) -> None:
         # Sums at points that follow one another are quicker where these are near in space.
         some = some[np.argsort(pairs[some, 0], kind="stable")]
-        found = lowest_between(landscape, *rows[pairs[some].T], at_most=at_most)
+        starts, stops = rows[pairs[some].T]
+        found = lowest_between(landscape, starts, stops, at_most)
         bounds[some] = np.minimum(bounds[some], found)
         is_known[some] = (n_points[some] <= at_most) | (bounds[some] <= landscape.rtol)
 
