@@ -313,7 +313,9 @@ class _Methods:
         n_distinct = count_distinct_rows(some, None, enough=_MOST_CLUSTERS + 1)
         scores = {}
         for number in range(at_least, min(_MOST_CLUSTERS, n_distinct - 1) + 1):
-            labels = self._entropic(number).fit(some).labels_
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                labels = self._entropic(number).fit(some).labels_
             if labels.max() + 1 == number:  # no prototypes coincide
                 scores[number] = silhouette_score(some, labels)
         return max(scores, key=lambda number: scores[number], default=None)
