@@ -97,9 +97,9 @@ def test_cache_is_in_a_folder_of_the_user_where_the_package_cannot_be_written_to
         (folder.parent / "__pycache__").touch()  # a file: not even root can write below it
     code = """
 import json, numpy as np
-from typicality.levelsets.sides import Sides
-Sides.of(np.array([[0, 1]]), np.ones(2), np.ones(2))
-from typicality.levelsets.merging import merge_sides
+from typicality.levelsets.tree import Sides
+Sides.of(np.array([[0, 1]]), np.ones(1), np.ones(2), np.ones(2))
+from typicality.levelsets.compiled import merge_sides
 print(json.dumps(sum(merge_sides.stats.cache_hits.values())))
 """
     folders = {"PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}

@@ -213,7 +213,7 @@ def test_a_kernel_of_one_width_by_default_is_the_gaussian(blobs):
     ],
 )
 def test_predictions_of_training_rows_are_their_labels(kernel, assign, sample, rng, monkeypatch):
-    monkeypatch.setattr("typicality.levelsets.scales._WORK", sample)
+    monkeypatch.setattr("typicality.levelsets.choice._WORK", sample)
     X = rng.normal([[1.0, 0.3]], 0.1, size=(150, 2)) * rng.choice([-1, 1], (150, 1))
     X = {"dissimilarities": cdist(X, X)}.get(kernel, X)
     model = AlphaCutClustering(kernel=kernel, assign=assign).fit(X)
@@ -227,7 +227,7 @@ def test_predictions_of_training_rows_are_their_labels(kernel, assign, sample, r
 @quiet
 def test_a_sample_gives_the_clusters_of_all_rows(monkeypatch):
     X, y = make_blobs(2000, centers=[[0, 0], [8, 0], [0, 8]], random_state=0)
-    monkeypatch.setattr("typicality.levelsets.scales._MOST_ROWS", 300)
+    monkeypatch.setattr("typicality.levelsets.choice._MOST_ROWS", 300)
     model = AlphaCutClustering().fit(X)
     assert model.tree_.n_nodes == 300
     assert "a sample of 300 rows" in model.sums_
@@ -241,7 +241,7 @@ def test_a_sample_gives_the_clusters_of_all_rows(monkeypatch):
 @quiet
 @pytest.mark.parametrize("sample", [900_000, 300])
 def test_copies_are_weights_to_the_label(sample, rng, monkeypatch):
-    monkeypatch.setattr("typicality.levelsets.scales._WORK", sample)
+    monkeypatch.setattr("typicality.levelsets.choice._WORK", sample)
     X = np.concatenate([rng.normal(c, 1.0, (50, 2)) for c in (0, 9, 18)])
     weight = rng.integers(0, 5, 150)
     order = rng.permutation(weight.sum())
@@ -514,7 +514,7 @@ def test_more_clusters_than_rows_cannot_be_had():
 
 def test_alpha_cut_warns_of_evidence_near_the_bar(monkeypatch, blobs):
     def evidence_is(value):
-        monkeypatch.setattr("typicality.levelsets.scales.evidence_of", lambda *_: value)
+        monkeypatch.setattr("typicality.levelsets.choice.evidence_of", lambda *_: value)
         return AlphaCutClustering().fit(blobs[0])
 
     with pytest.warns(ClusteringWarning, match=r"look like one cluster.*evidence_=0\.90"):

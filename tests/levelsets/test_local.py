@@ -8,14 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
 from typicality.kernels import LocalGaussian
-from typicality.levelsets.local import (
-    LocalKernel,
-    LocalLandscape,
-    grow_trees,
-    log_heights_at,
-    squared_widths,
-)
-from typicality.levelsets.sides import Sides
+from typicality.levelsets.growing import grow_trees
+from typicality.levelsets.heights import LocalKernel, log_heights_at, squared_widths
+from typicality.levelsets.tree import Sides
 from typicality.spaces.nearest import GivenDistances, NearestRows, neighbours_of
 
 SHARES = {True: 0.283, False: 0.4}  # of the local kernel, of the density
@@ -110,7 +105,7 @@ def test_local_landscape_has_the_heights_of_its_tree_at_training_rows(rng):
     """Heights at training rows are those of the tree, and elsewhere sums of kernel values."""
     X, weight = rows_and_weights(rng)
     tree = local_tree(X, weight, 29)  # two k and itself are all rows but one
-    land = LocalLandscape.of(NearestRows(X), tree, eta_scale=1.0)
+    land = tree.landscape(NearestRows(X), eta_scale=1.0)
     assert_allclose(land.heights(X), np.exp(tree.heights), rtol=1e-10)
     kernel = LocalGaussian(X, 29, tree.dimension)
     new = rng.normal(1, 1, (20, 2))
@@ -150,9 +145,10 @@ every_seed = pytest.mark.parametrize("seed", range(3))
 
 @every_seed
 def test_sides_describe_both_sides_of_each_edge(seed):
-    pairs, _, heights = random_tree(seed)
+    pairs, saddles, heights = random_tree(seed)
     counts = np.random.default_rng(seed).integers(1, 9, 40).astype(float)
-    _, peaks, sizes, means, *_ = Sides.of(pairs, heights, counts)
+    both = Sides.of(pairs, saddles, heights, counts)
+    peaks, sizes, means = both.peaks, both.sizes, both.means
     for e in range(len(pairs)):
         both_sides = sides(pairs, e, 40)
         # The higher peak first; of rows that tie, the one with the smaller index.
@@ -163,13 +159,15 @@ def test_sides_describe_both_sides_of_each_edge(seed):
         by_counts = [np.average(heights[side], weights=counts[side]) for side in both_sides]
         assert_allclose(means[e], [by_counts[s] for s in order])
         assert all(peaks[e, side] in both_sides[s] for side, s in enumerate(order))
+        low = both_sides[order[1]]
+        assert both.above[e] == counts[low[heights[low] > saddles[e]]].sum()
 
 
 @every_seed
 @pytest.mark.parametrize("n_separating", [0, 1, 10])
 def test_label_cores_ends_a_core_where_an_edge_separates(seed, n_separating):
-    pairs, _, heights = random_tree(seed)
-    both = Sides.of(pairs, heights, np.ones(40))
+    pairs, saddles, heights = random_tree(seed)
+    both = Sides.of(pairs, saddles, heights, np.ones(40))
     peaks = both.peaks
     separates = np.zeros(39, bool)
     separates[np.random.default_rng(seed).choice(39, n_separating, replace=False)] = True
@@ -204,12 +202,12 @@ def filled_by_hand(pairs, labels):
 
 @every_seed
 def test_fill_along_takes_the_label_of_the_row_by_which_a_row_joins(seed):
-    pairs, _, _ = random_tree(seed)
+    pairs, saddles, heights = random_tree(seed)
     rng = np.random.default_rng(seed)
     labels = np.where(rng.random(40) < 0.2, rng.integers(0, 5, 40), -1)
     labels[0] = 0
     found = labels.copy()
-    Sides.of(pairs, np.ones(40), np.ones(40)).fill_along(found)
+    Sides.of(pairs, saddles, heights, np.ones(40)).fill_along(found)
     assert_array_equal(found, filled_by_hand(pairs, labels))
     assert (found >= 0).all()
     assert_array_equal(found[labels >= 0], labels[labels >= 0])

@@ -8,11 +8,8 @@ from scipy.stats import gaussian_kde
 from instances import DISTANCE_KINDS
 from typicality.kernels import Gaussian, Laplacian
 from typicality.levelsets import Landscape, deepest_valley
-from typicality.levelsets.graphs import neighbour_pairs
-from typicality.levelsets.landscape import (
-    lowest_between,
-)
-from typicality.levelsets.spanning import Forest, spanning_tree
+from typicality.levelsets.growing import Forest, neighbour_pairs, spanning_tree
+from typicality.levelsets.heights import lowest_between
 from typicality.operators import KernelColumns, Tiles
 
 
@@ -64,11 +61,7 @@ def test_forest_knows_the_level_at_which_rows_are_joined(rng, n_edges):
     """Levels of all pairs as by Floyd and Warshall; heights tie often."""
     pairs = rng.integers(0, 40, size=(n_edges, 2))
     heights = rng.integers(0, 6, n_edges) / 5
-    forest = (
-        Forest.without_edges(40)
-        .joined_by(pairs[::2], heights[::2])
-        .joined_by(pairs[1::2], heights[1::2])
-    )
+    forest = Forest.of(40, pairs, heights)
     expected = np.full((40, 40), -np.inf)
     np.maximum.at(expected, (pairs[:, 0], pairs[:, 1]), heights)
     expected = np.maximum(expected, expected.T)
@@ -86,8 +79,8 @@ def test_spanning_tree_is_that_of_kruskal_over_all_edges(rng):
     X = rng.normal(size=(120, 2))
     land = landscape(X, Gaussian(0.2), n_neighbors=12)
     heights = land.heights(X)
-    tree = spanning_tree(land, heights)
-    pairs = np.vstack([*neighbour_pairs(land.nearest, 12), tree.pairs])
+    tree_pairs, saddles = spanning_tree(land, heights)
+    pairs = np.vstack([*neighbour_pairs(land.nearest, 12), tree_pairs])
     every = np.minimum(
         lowest_between(land, X[pairs[:, 0]], X[pairs[:, 1]]),
         heights[pairs].min(axis=1),
@@ -97,8 +90,8 @@ def test_spanning_tree_is_that_of_kruskal_over_all_edges(rng):
         one, other = group[pairs[e]]
         kept += [every[e]] * int(one != other)
         group[group == other] = one
-    assert_array_equal(tree.saddles, kept)
-    assert len(tree.pairs) == 119
+    assert_array_equal(saddles, kept)
+    assert len(tree_pairs) == 119
 
 
 def test_valley_is_that_of_the_density_of_scipy(rng):

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from typicality.levelsets import AlphaTree
-from typicality.levelsets.graphs import components
-from typicality.levelsets.tree import pruned
+from typicality.levelsets.tree import components, pruned
 
 
 def random_tree(n, seed, *, steps):

@@ -8,14 +8,14 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from typicality.levelsets.local import dimension_by, grow_trees
-from typicality.levelsets.scales import (
+from typicality.levelsets.choice import (
     _elect,
     adjusted_rand_matrix,
     choose_clusters,
     evidence_of,
     partition_by,
 )
+from typicality.levelsets.growing import dimension_by, grow_trees
 from typicality.spaces.nearest import NearestRows, neighbours_of
 
 
@@ -126,7 +126,7 @@ def test_evidence_ignores_clusters_that_are_too_small(monkeypatch):
     large = choose(X, min_cluster_size=31)
     assert large.partition.n_clusters == 1
     assert large.evidence < 1.0
-    monkeypatch.setattr("typicality.levelsets.scales._MOST_ROWS", 215)  # half of them
+    monkeypatch.setattr("typicality.levelsets.choice._MOST_ROWS", 215)  # half of them
     sample = choose(X, min_cluster_size=20).partition
     assert adjusted_rand_score(y[sample.tree.sample.rows], sample.labels) == 1.0
 

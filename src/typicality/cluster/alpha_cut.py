@@ -45,17 +45,16 @@ from typicality.cluster._inputs import (
     open_space,
 )
 from typicality.kernels import Kernel, LocalGaussian, Mixed
-from typicality.levelsets.landscape import Landscape
-from typicality.levelsets.local import LocalLandscape
-from typicality.levelsets.regions import Regions
-from typicality.levelsets.scales import (
+from typicality.levelsets.choice import (
     Choice,
     choose_clusters,
     choose_on_one_tree,
     cut_at_choice,
 )
-from typicality.levelsets.spanning import spanning_tree
-from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
+from typicality.levelsets.growing import spanning_tree
+from typicality.levelsets.heights import Landscape
+from typicality.levelsets.regions import Regions
+from typicality.levelsets.tree import AlphaTree, Cut
 from typicality.rows import DistinctRows, Rows, content_hash
 from typicality.solve.picard import Status
 from typicality.spaces.nearest import GivenDistances, NearestRows
@@ -446,8 +445,8 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
         sample = replace(
             nodes, rows=nodes.rows[some], weight=nodes.weight[some], index=nodes.index[some]
         )
-        landscape = LocalLandscape.of(search_among(some), tree, eta_scale=self.eta_scale)
-        edges = SpanningTree(tree.pairs, np.exp(tree.saddles))
+        landscape = tree.landscape(search_among(some), eta_scale=self.eta_scale)
+        edges = tree.pairs, np.exp(tree.saddles)
         with part(_TREES_SHARE, 1.0):
             regions = Regions.of(landscape, np.exp(tree.heights), edges, sample, rows)
         automatic = is_word(self.alpha, "auto")

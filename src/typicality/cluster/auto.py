@@ -278,26 +278,24 @@ class _Methods:
 
     def fit(self, name: str, *, at_least: int = 1) -> _Answer:
         """The answer of a method that is fitted on all rows, with so many clusters at the least."""
-        model = self._method(name, at_least, self._rows)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            model.fit(self._rows)
-        messages = tuple(each.message for each in caught)
-        labels = model.labels_[self._sample]
-        answer = _Answer(name, model, labels, messages, asked_for=at_least > 1)
+        model, messages = self._fitted(name, at_least, self._rows)
+        answer = _Answer(name, model, model.labels_[self._sample], messages, at_least > 1)
         self._answers[name] = answer
         return answer
 
     def opinion(self, name: str) -> _Answer:
         """The answer of a method; one that is not fitted yet is fitted on the sample."""
-        if name not in self._answers:
-            some = self._rows[self._sample]
-            model = self._method(name, 1, some)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                labels = model.fit(some).labels_
-            self._answers[name] = _Answer(name, model, labels)
-        return self._answers[name]
+        if name in self._answers:
+            return self._answers[name]
+        model, _ = self._fitted(name, 1, self._rows[self._sample])
+        return _Answer(name, model, model.labels_)
+
+    def _fitted(self, name: str, at_least: int, rows: Floats) -> tuple[Any, tuple[Any, ...]]:
+        """The fitted model of a method, and its warnings."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = self._method(name, at_least, rows).fit(rows)
+        return model, tuple(each.message for each in caught)
 
     def _method(self, name: str, at_least: int, rows: Floats) -> Any:
         """A method to be fitted to some rows."""

@@ -1,197 +1,438 @@
-"""Compiled heights by near rows, and the spanning tree that they grow.
+"""Maximum spanning trees of rows, by the heights on the way between neighbours."""
 
-A `kernel` is the tuple `typicality.levelsets.local.LocalKernel`, and heights are logarithms.
-"""
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple, Self
 
-from math import ceil, log, sqrt
-from typing import Any
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
-from numpy import arange, argsort, bool_, empty, full, inf, intp, ones, zeros
+from typicality._cached import cached_property
+from typicality._progress import counter
+from typicality._threads import in_threads, over_ranges
+from typicality._typing import Doubles, Floats, Places
+from typicality.kernels.local import WIDTH_SHARE
+from typicality.levelsets.heights import (
+    MOST_POINTS,
+    Landscape,
+    LocalKernel,
+    LocalLandscape,
+    count_points,
+    distances_to_others,
+    lowest_between,
+    segment_lengths,
+    squared_widths,
+)
+from typicality.levelsets.tree import Pairs, Sides, branches_of, components
+from typicality.spaces.nearest import GivenDistances, NearestRows, Neighbours, neighbours_of
 
-from typicality.compiled.arithmetic import exp as vector_exp
-from typicality.compiled.arithmetic import log as vector_log
-from typicality.compiled.jit import REORDERED, cached
+SearchAmong = Callable[[Places], Any]
 
-_MOST_POINTS = 3  # that are looked at between the ends of an edge
-_STEP = 1.5  # widths between them
-_DEEP = -700.0  # the logarithm of a height that underflows
+ROWS_OF_A_NEIGHBOUR = 4  # a scale of k neighbours needs 4 k rows
+
+_PAIRS_AT_A_TIME = 2**16
+_PAIRS_OF_A_TASK = 2**14
+_NEAREST, _NEAREST_ISLANDS = 5, 5
+_CAREFUL_ROUNDS = 2  # in which most rows find their way up
+_LOOKS = (1, 2, 4, 8, MOST_POINTS)  # points of an edge, round by round
+_DENSITY_SHARE = 0.4  # of the distance to the k-th neighbour
+_EDGES, _FEWEST_EDGES = 15, 5  # neighbours in the graph of edges, and for the dimension
+_SMALLEST_DIMENSION, _LARGEST_DIMENSION = 0.9, 100.0
 
 
-@cached(**REORDERED)
-def _log_height(near, sqdist, n_near, own, kernel):
-    """The height of a point with the squared width `own`, from its first `n_near` near rows.
+# ---- pairs of rows -------------------------------------------------------------------------------
 
-    The loops are free of branches and calls, so that they become vector instructions.
+
+def neighbour_pairs(search: NearestRows, k: int) -> Iterator[Pairs]:
+    """Pairs of which one row is among the k nearest of the other, and bridges between islands.
+
+    The nearest pairs come first: among them most rows find their way up. Then come all pairs. Their
+    graph may have several components, the islands. Each is linked to its five nearest islands, by
+    their means, through the k closest pairs of rows, until the graph is connected.
     """
-    _, _, dimension, mutual, squares, weights = kernel
-    half_dimension = 0.5 * dimension
-    total = 0.0
-    if mutual:
-        twice = 2.0 * sqrt(own)
-        for j in range(n_near):
-            square = squares[near[j]]
-            inverse = 1.0 / (own + square)
-            overlap = half_dimension * vector_log(twice * sqrt(square) * inverse)
-            total += weights[near[j]] * vector_exp(overlap - 0.5 * sqdist[j] * inverse, _DEEP)
-        return log(total) if total > 0.0 else _DEEP
-    scale = -0.5 / own
-    for j in range(n_near):
-        total += weights[near[j]] * vector_exp(scale * sqdist[j], _DEEP)
-    return (log(total) if total > 0.0 else _DEEP) - half_dimension * log(own)
+    nearest = search.among(k + 1)
+    yield links(nearest[:, : _NEAREST + 1])
+    pairs = links(nearest)
+    island = components(search.n_rows, pairs)
+    while island.max() > 0:
+        pairs = np.concatenate([pairs, _bridges(search, island, k)])
+        island = components(search.n_rows, pairs)
+    yield pairs
 
 
-@cached()
-def log_heights(first, last, near, sqdist, own, kernel, heights):
-    """The heights of points `first` to `last`, from their near rows."""
-    for i in range(first, last):
-        heights[i] = _log_height(near[i], sqdist[i], near.shape[1], own[i], kernel)
+def _bridges(search: NearestRows, island: NDArray[np.int32], k: int) -> Pairs:
+    """The k closest pairs of rows between each island and its nearest ones."""
+    rows, norm = search.rows, search.norm
+    members = np.split(np.argsort(island, kind="stable"), np.cumsum(np.bincount(island))[:-1])
+    middles = np.array([rows[own].mean(axis=0, dtype=np.float64) for own in members])
+    near = links(NearestRows(middles, norm).among(_NEAREST_ISLANDS + 1))
+    bridges = []
+    for one, other in ((members[a], members[b]) for a, b in near):
+        distance, place = cKDTree(rows[other]).query(rows[one], p=norm)
+        closest = np.argsort(distance, kind="stable")[:k]
+        bridges.append(np.column_stack([one[closest], other[place[closest]]]))
+    return np.sort(np.concatenate(bridges), axis=1)
 
 
-@cached()
-def _smallest(values, n_values, k):
-    """The k-th smallest of some values, counted from 1; it reorders them."""
-    low, high = 0, n_values - 1
-    k -= 1
-    while low < high:
-        pivot = values[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if k <= j:
-            high = j
-        elif k >= i:
-            low = i
-        else:
-            break
-    return values[k]
+def linked_pairs(nearest: Places, asking: Floats, search_among: Callable[[Places], Any]) -> Pairs:
+    """Pairs of which one row is near the other, and the shortest bridges between islands.
 
-
-@cached(fastmath=True)
-def _sqdist(positions, given, a, b):
-    """The squared distance of two rows, by their coordinates or as it is given."""
-    if given:
-        return positions[a, b]
-    total = 0.0
-    for j in range(positions.shape[1]):
-        total += (positions[a, j] - positions[b, j]) ** 2
-    return total
-
-
-@cached()
-def _near_either(near, a, b, edge, seen_by, found):
-    """The rows that are near one of the ends of an edge, each once; returns their number."""
-    n_found = 0
-    for end in (a, b):
-        for row in near[end]:
-            if seen_by[row] != edge:
-                seen_by[row] = edge
-                found[n_found] = row
-                n_found += 1
-    return n_found
-
-
-@cached()
-def _lowest_inside(positions, given, a, b, near, n_near, kernel, scratch):
-    """The lowest height at one to three points between the ends of an edge.
-
-    The squared distance from the point a + t (b - a) to a row c is, by Stewart's theorem,
-    (1 - t) |a - c|^2 + t |b - c|^2 - t (1 - t) |a - b|^2.
+    Parameters
+    ----------
+    nearest : array of shape (n, k)
+        The nearest rows of each row.
+    asking : array of shape (n, ...)
+        The rows in the form that a search takes.
+    search_among : callable
+        `search_among(rows)`: a search for the nearest of some of the rows.
     """
-    k, share, _, _, squares, _ = kernel
-    from_a, from_b, sqdist, sorted_sqdist = scratch[0], scratch[1], scratch[2], scratch[3]
-    for j in range(n_near):
-        from_a[j] = _sqdist(positions, given, a, near[j])
-        from_b[j] = _sqdist(positions, given, b, near[j])
-    way = _sqdist(positions, given, a, b)
-    step = _STEP * sqrt(min(squares[a], squares[b]))
-    n_points = min(_MOST_POINTS, max(1, ceil(sqrt(way) / step) - 1))
-    lowest = inf
-    for point in range(1, n_points + 1):
-        t = point / (n_points + 1)
-        for j in range(n_near):
-            square = (1 - t) * from_a[j] + t * from_b[j] - t * (1 - t) * way
-            sqdist[j] = sorted_sqdist[j] = max(square, 0.0)
-        own = share * share * _smallest(sorted_sqdist, n_near, min(k, n_near))
-        if own > 0.0:
-            lowest = min(lowest, _log_height(near, sqdist, n_near, own, kernel))
-    return lowest
+    pairs = links(nearest)
+    island = components(len(nearest), pairs)
+    while island.max() > 0:
+        sizes = np.bincount(island)
+        bridges = []
+        for number in np.delete(np.arange(len(sizes)), sizes.argmax()):
+            own, others = np.flatnonzero(island == number), np.flatnonzero(island != number)
+            near = neighbours_of(search_among(others), asking[own], 1)
+            shortest = int(near.sqdist.argmin())
+            bridges.append((own[shortest], others[near.rows[shortest, 0]]))
+        pairs = distinct_pairs(np.concatenate([pairs, np.array(bridges)]))
+        island = components(len(nearest), pairs)
+    return pairs
 
 
-@cached()
-def _sink(bounds, queue, n_queue):
-    """Put a queue in order again, a heap of edges, where the first one has got another bound.
+def links(nearest: Places) -> Pairs:
+    """Each row with its nearest rows; each pair once, the smaller index first."""
+    from typicality.levelsets.compiled import link  # numba takes a second to load
 
-    The edge with the highest bound comes first, of equal ones that with the smaller number.
+    pairs = np.empty((nearest.size, 2), np.intp)
+    return pairs[: link(np.ascontiguousarray(nearest), pairs)]
+
+
+def distinct_pairs(pairs: Pairs) -> Pairs:
+    """Pairs of two rows, each once, the smaller index first, in lexicographic order."""
+    one, other = pairs[pairs[:, 0] != pairs[:, 1]].astype(np.int64).T
+    codes = np.unique((np.minimum(one, other) << 32) + np.maximum(one, other))  # quicker than pairs
+    return np.column_stack([codes >> 32, codes & 0xFFFFFFFF]).astype(np.intp, copy=False)
+
+
+def all_pairs(n_rows: int) -> Iterator[Pairs]:
+    """All pairs, some at a time."""
+    every, step = np.arange(n_rows), max(1, _PAIRS_AT_A_TIME // n_rows)
+    for first in range(0, n_rows, step):
+        one, other = np.nonzero(every[first : first + step, None] < every)
+        yield np.column_stack([one + first, other])
+
+
+# ---- the tree of a kernel of one width -----------------------------------------------------------
+
+
+class Forest(NamedTuple):
+    """The edges of a maximum spanning forest, by falling height, and its union-find structure.
+
+    Where two components meet, the root of the smaller one becomes a child of the root of the
+    larger. So no row is deeper than log2(n), and the level at which two rows are joined is found
+    on the way up from both to where they meet.
+
+    Parameters
+    ----------
+    pairs : array of shape (m, 2)
+        The edges.
+    saddles : array of shape (m,)
+        Their heights.
+    above : array of shape (n,)
+        The parent of each row; the row itself for roots.
+    level : array of shape (n,)
+        The height of the edge that joined it to its parent; minus infinity for roots.
+    chosen : array of shape (m,)
+        The places of the edges among those that the forest was chosen from.
     """
-    moved, place = queue[0], 0
-    while 2 * place + 1 < n_queue:
-        child = 2 * place + 1
-        for other in range(child + 1, min(child + 2, n_queue)):
-            a, b = queue[other], queue[child]
-            if bounds[a] > bounds[b] or (bounds[a] == bounds[b] and a < b):
-                child = other
-        below = queue[child]
-        if bounds[below] < bounds[moved] or (bounds[below] == bounds[moved] and below > moved):
-            break
-        queue[place] = below
-        place = child
-    queue[place] = moved
+
+    pairs: Pairs
+    saddles: Doubles
+    above: Places
+    level: Doubles
+    chosen: Places
+
+    @classmethod
+    def of(cls, n_rows: int, pairs: Pairs, heights: Doubles) -> Self:
+        """The maximum spanning forest of some edges; ties go to earlier edges."""
+        from typicality.levelsets.compiled import grow  # numba takes a second to load
+
+        order = np.argsort(-heights, kind="stable")
+        above, level = np.arange(n_rows), np.full(n_rows, -np.inf)
+        size, chosen = np.ones(n_rows, np.intp), np.empty(n_rows, np.intp)
+        chosen = chosen[: grow(pairs, heights, order, above, level, size, chosen)]
+        return cls(pairs[chosen], heights[chosen], above, level, chosen)
+
+    def joined_at(self, pairs: Pairs) -> Doubles:
+        """The level at which the two rows of each pair are joined; minus infinity for never."""
+        from typicality.levelsets.compiled import meet  # numba takes a second to load
+
+        levels = np.empty(len(pairs))
+
+        def look(first: int, last: int) -> None:
+            meet(self.above, self.level, pairs, first, last, levels)
+
+        over_ranges(look, len(pairs), at_least=_PAIRS_OF_A_TASK)
+        return levels
 
 
-@cached()
-def _grow(positions, given, near, kernel, edges, bounds, queue, is_exact, parent, size, seen_by,
-          near_edge, scratch, chosen):  # fmt: skip
-    """Fill `chosen` with the edges of the tree; the other arrays are as `grow_tree` makes them."""
-    n_chosen, n_queue = 0, queue.size
-    while n_chosen < chosen.size:
-        e = queue[0]
-        a, b = edges[e, 0], edges[e, 1]
-        root_a, root_b = a, b
-        while parent[root_a] != root_a:
-            root_a = parent[root_a]
-        while parent[root_b] != root_b:
-            root_b = parent[root_b]
-        if root_a != root_b and not is_exact[e]:
-            is_exact[e] = True
-            n_near = _near_either(near, a, b, e, seen_by, near_edge)
-            inside = _lowest_inside(positions, given, a, b, near_edge, n_near, kernel, scratch)
-            bounds[e] = min(bounds[e], inside)
-        else:
-            n_queue -= 1
-            queue[0] = queue[n_queue]
-            if root_a != root_b:
-                if size[root_a] < size[root_b]:
-                    root_a, root_b = root_b, root_a
-                parent[root_b] = root_a
-                size[root_a] += size[root_b]
-                chosen[n_chosen] = e
-                n_chosen += 1
-        _sink(bounds, queue, n_queue)
+def spanning_tree(landscape: Landscape, heights: Doubles) -> tuple[Pairs, Doubles]:
+    """The maximum spanning tree of the rows of a landscape: its edges and their heights.
 
-
-def grow_tree(
-    positions: Any, given: Any, near: Any, kernel: Any, heights: Any, edges: Any
-) -> tuple[Any, Any]:
-    """The maximum spanning tree of the rows; an edge is as high as the lowest point on it.
-
-    Kruskal's algorithm with a queue of upper bounds: the lower end of an edge bounds its height,
-    and points inside are looked at only when the edge comes first in the queue. Returns the pairs
-    and their heights, by falling height. (Arrays are made here: to compile that takes a second.)
+    Parameters
+    ----------
+    landscape : Landscape
+        The heights between rows.
+    heights : array of shape (n,)
+        The heights of the rows.
     """
-    n_rows, n_near = len(heights), 2 * near.shape[1]
-    bounds = heights[edges].min(axis=1)
-    queue = argsort(-bounds, kind="stable")
-    chosen = empty(n_rows - 1, intp)
-    _grow(
-        positions, given, near, kernel, edges, bounds, queue, zeros(len(edges), bool_),
-        arange(n_rows), ones(n_rows, intp), full(n_rows, -1, intp), empty(n_near, intp),
-        empty((4, n_near)), chosen,
-    )  # fmt: skip
-    return edges[chosen], bounds[chosen]
+    forest = Forest.of(len(heights), np.empty((0, 2), np.intp), np.empty(0))
+    every_pair = neighbour_pairs(landscape.nearest, landscape.n_neighbors)
+    if landscape.labelling == "complete":  # a good tree to begin with spares most of the work
+        every_pair = chain(every_pair, all_pairs(len(heights)))
+    for pairs in every_pair:
+        forest = _improved(forest, pairs, landscape, heights)
+    if landscape.labelling == "neighbours":
+        pairs = _peak_pairs(forest, landscape, heights)
+        forest = _improved(forest, pairs, landscape, heights)
+    return forest.pairs, forest.saddles
+
+
+def _improved(forest: Forest, pairs: Pairs, landscape: Landscape, heights: Doubles) -> Forest:
+    """The maximum spanning forest of a forest and more pairs.
+
+    An edge is as high as the lowest point on it, so any height on it is an upper bound. An edge
+    matters only if its rows are not yet joined at its bound, so most edges are never looked at as a
+    whole. First come those that would be the tree if no edge led through a valley, about one for
+    each row; then all others, at more points each round.
+    """
+    n_rows, rows = len(heights), landscape.rows
+    pairs = pairs[heights[pairs].min(axis=1) > forest.joined_at(pairs)]
+    # Of many ways up from a row, the shortest is least likely to lead through a valley.
+    pairs = pairs[np.argsort(segment_lengths(landscape, *rows[pairs.T]), kind="stable")]
+    is_known = np.arange(len(forest.pairs) + len(pairs)) < len(forest.pairs)
+    bounds = np.concatenate([forest.saddles, heights[pairs].min(axis=1)])
+    pairs = np.concatenate([forest.pairs, pairs])
+    n_points = count_points(landscape, *rows[pairs.T])
+
+    def look(some: Places, at_most: int) -> None:
+        # Sums at points that follow one another are quicker where these are near in space.
+        some = some[np.argsort(pairs[some, 0], kind="stable")]
+        starts, stops = rows[pairs[some].T]
+        found = lowest_between(landscape, starts, stops, at_most)
+        bounds[some] = np.minimum(bounds[some], found)
+        is_known[some] = (n_points[some] <= at_most) | (bounds[some] <= landscape.rtol)
+
+    for _ in range(0 if len(forest.pairs) else _CAREFUL_ROUNDS):
+        chosen = Forest.of(n_rows, pairs, bounds).chosen
+        look(chosen[~is_known[chosen]], MOST_POINTS)
+    for at_most in _LOOKS:
+        forest = Forest.of(n_rows, pairs[is_known], bounds[is_known])
+        look(np.flatnonzero(~is_known & (bounds > forest.joined_at(pairs))), at_most)
+    return Forest.of(n_rows, pairs[is_known], bounds[is_known])
+
+
+def _peak_pairs(forest: Forest, landscape: Landscape, heights: Doubles) -> Pairs:
+    """Each peak with the higher one it meets, and with the nearest others.
+
+    In many dimensions hundreds of rows may be nearer to a peak than the next peak is, and still the
+    straight way between the two peaks may be higher than any way through neighbours.
+    """
+    branches = branches_of(forest.pairs, forest.saddles, heights, np.ones(len(heights)))
+    peaks = np.append(heights.argmax(), branches.peak)
+    search = NearestRows(landscape.rows[peaks], landscape.nearest.norm)
+    near = search.among(landscape.n_neighbors)
+    here = np.repeat(peaks, near.shape[1])
+    met = np.column_stack([branches.peak, branches.parent])
+    return distinct_pairs(np.concatenate([met, np.column_stack([here, peaks[near.ravel()]])]))
+
+
+# ---- the trees of local kernels ------------------------------------------------------------------
+
+
+class Sample(NamedTuple):
+    """Rows at one or more scales, and the graph of neighbours that trees are chosen from.
+
+    Parameters
+    ----------
+    rows : array of shape (m,)
+        The rows, as places among all.
+    counts : array of shape (m,)
+        How many copies of each there are.
+    distances : array of shape (m, 10)
+        The distances from each row to the ten nearest others, counting copies, the nearest first;
+        instead of zero, the least distance of distinct rows.
+    edges : array of shape (e, 2)
+        The pairs of neighbours.
+    lengths : array of shape (e,)
+        Their distances.
+    """
+
+    rows: Places
+    counts: Doubles
+    distances: Doubles
+    edges: Pairs
+    lengths: Doubles
+
+
+@dataclass(frozen=True, eq=False)
+class ScaleTree:
+    """The maximum spanning tree of a sample at one scale.
+
+    Heights are logarithms, or in units in which they vary by chance as these do.
+
+    Parameters
+    ----------
+    sample : Sample
+        The rows of the tree.
+    n_neighbors : float
+        The scale: the number of rows that a height averages over.
+    dimension : float
+        The dimension of the rows.
+    squares : array of shape (m,)
+        The squared widths of the kernel at the rows.
+    heights : array of shape (m,)
+        The heights of the rows.
+    pairs : array of shape (m - 1, 2)
+        The edges, by falling height.
+    saddles : array of shape (m - 1,)
+        Their heights.
+    """
+
+    sample: Sample
+    n_neighbors: float
+    dimension: float
+    squares: Doubles
+    heights: Doubles
+    pairs: Pairs
+    saddles: Doubles
+
+    @cached_property
+    def sides(self) -> Sides:
+        """What each edge joins."""
+        return Sides.of(self.pairs, self.saddles, self.heights, self.sample.counts)
+
+    def landscape(self, search: Any, *, eta_scale: float) -> LocalLandscape:
+        """The landscape that the tree was grown on; all rows have the same weight."""
+        counts = self.sample.counts
+        energy = max(1.0 - float(counts @ np.exp(self.heights) / counts.sum()), 0.0)
+        return LocalLandscape(
+            search,
+            counts,
+            int(self.n_neighbors),
+            self.dimension,
+            self.squares,
+            self.sample.distances[:, -1],
+            energy,
+            eta_scale * energy if energy > 0 else 1.0,
+        )
+
+    def how(self, n_rows: int) -> str:
+        """A sentence about how the tree was computed, for a number of distinct rows."""
+        m, k = len(self.heights), int(self.n_neighbors)
+        sample = "" if m == n_rows else f" of a sample of {m:,} rows"
+        how = f"sums over the {2 * k} nearest rows of each row, at the scale of the {k} nearest"
+        return f"{how}{sample}; the scale was chosen by agreement with the other scales."
+
+
+def grow_trees(
+    positions: Floats,
+    search_among: SearchAmong,
+    weight: Doubles,
+    samples: Sequence[tuple[Places, Sequence[int]]],
+) -> list[tuple[ScaleTree, ScaleTree]]:
+    """For each scale, the tree of the local kernel and that of the density.
+
+    All trees grow at the same time, each in one thread.
+
+    Parameters
+    ----------
+    positions, search_among, weight
+        As in `choose_clusters`.
+    samples : sequence of (rows, scales)
+        The rows of trees, as places among all, and the numbers of neighbours for which they are
+        grown.
+    """
+    tasks: list[Callable[[], ScaleTree]] = []
+    count = counter(sum(1 + 2 * len(scales) for _, scales in samples))
+    for rows, scales in samples:
+        tasks += _tree_tasks(positions, search_among, weight, rows, scales)
+        count()
+
+    def grow(task: Callable[[], ScaleTree]) -> ScaleTree:
+        tree = task()
+        count()
+        return tree
+
+    trees = in_threads(grow, tasks)
+    return list(zip(trees[::2], trees[1::2], strict=True))
+
+
+def _tree_tasks(
+    positions: Floats,
+    search_among: SearchAmong,
+    weight: Doubles,
+    rows: Places,
+    scales: Sequence[int],
+) -> list[Callable[[], ScaleTree]]:
+    """Functions that grow the trees of some rows: they share one search for neighbours."""
+    search, asking = search_among(rows), positions[rows]
+    near = neighbours_of(search, asking, max(2 * max(scales), _EDGES) + 1)
+    n_edges = count_edges(len(rows))
+    nearest = near.rows[:, : n_edges + 1]
+    edges = linked_pairs(nearest, asking, lambda some: search_among(rows[some]))
+    lengths = np.sqrt(search.sqdist(asking[edges[:, 0]], edges[:, 1:])[:, 0])
+    counts = weight[rows]
+    distinct = near.sqdist[:, :2][near.sqdist[:, :2] > 0]
+    least = math.sqrt(distinct.min()) if distinct.size else 0.0
+    distances = np.maximum(distances_to_others(near, counts), least)
+    sample = Sample(rows, counts, distances, edges, lengths)
+    given = isinstance(search, GivenDistances)
+    own = positions[np.ix_(rows, search.columns)] if given else asking
+    own = np.ascontiguousarray(own, dtype=np.float64)
+    finest = dimension_by(near, n_edges)
+
+    def grow(k: int, mutual: bool) -> ScaleTree:
+        dimension = min(dimension_by(near, max(k, n_edges)), finest)
+        share = WIDTH_SHARE if mutual else _DENSITY_SHARE
+        near_k = near.nearest(2 * k + 1)
+        squares = squared_widths(near_k, k, share)
+        squares[squares == 0] = squares[squares > 0].min(initial=1.0)
+        kernel = LocalKernel(k, share, dimension, mutual, squares, counts / counts.sum())
+        from typicality.levelsets.compiled import grow_tree, log_heights  # numba takes a second
+
+        heights = np.empty(len(rows))
+        log_heights(0, len(rows), *near_k, squares, kernel, heights)
+        tree = grow_tree(own, given, near_k.rows, kernel, heights, edges)
+        return ScaleTree(sample, k, dimension, squares, heights, *tree)
+
+    return [partial(grow, k, mutual) for k in scales for mutual in (True, False)]
+
+
+def count_edges(n_rows: int) -> int:
+    """The number of neighbours in the graph of edges, and for the dimension."""
+    return min(_EDGES, max(_FEWEST_EDGES, n_rows // ROWS_OF_A_NEIGHBOUR))
+
+
+def dimension_by(near: Neighbours, k: int) -> float:
+    r"""The dimension of rows, from how fast the distances to their k neighbours grow.
+
+    .. math:: \hat d = \Big( \frac{1}{n (k - 1)} \sum_i \sum_{j < k} \ln \frac{r_k(i)}{r_j(i)}
+        \Big)^{-1}
+
+    Implements :cite:`levina2004`, averaged as :cite:`mackay2005` proposed.
+    """
+    k = min(k, near.sqdist.shape[1] - 1)
+    if k < 2:
+        return 1.0
+    sqdist = near.sqdist[:, 1 : k + 1]
+    sqdist = sqdist[sqdist[:, 0] > 0]
+    slope = 0.5 * float(np.mean(np.log(sqdist[:, -1:] / sqdist[:, :-1]))) if len(sqdist) else 1.0
+    dimension = 1.0 / slope if slope > 0 else _LARGEST_DIMENSION
+    return min(max(dimension, _SMALLEST_DIMENSION), _LARGEST_DIMENSION)

@@ -1,15 +1,14 @@
 """A landscape, its tree, and the labels of rows old and new."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Index, Labels, Places
-from typicality.levelsets.landscape import Joined, Landscape
-from typicality.levelsets.local import LocalLandscape
-from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
+from typicality.levelsets.growing import Forest
+from typicality.levelsets.heights import Landscape, LocalLandscape
+from typicality.levelsets.tree import AlphaTree, Cut, Pairs
 from typicality.rows import DistinctRows
 
 
@@ -27,6 +26,10 @@ class Regions:
         Training rows that are no nodes of the tree: of weight zero, or not in its sample.
     aside_rows : array of shape (m, d)
         Their features.
+    aside_reach : array of shape (m,)
+        The radius around each of them that holds ten other rows.
+    entry : array of shape (n_samples,)
+        The lowest height on the way from each training row to its node.
     typicality : array of shape (n_samples,), float64
         The typicality of the training rows.
     """
@@ -35,6 +38,8 @@ class Regions:
     tree: AlphaTree
     aside: Annotated[Places, "_aside", Index("N")]
     aside_rows: Annotated[Floats, "_aside _coordinates"]
+    aside_reach: Annotated[Doubles, "_aside"]
+    entry: Annotated[Doubles, "N"]
     typicality: Annotated[Doubles, "N"]
 
     @classmethod
@@ -42,7 +47,7 @@ class Regions:
         cls,
         landscape: Landscape | LocalLandscape,
         heights: Doubles,
-        edges: SpanningTree,
+        edges: tuple[Pairs, Doubles],
         nodes: DistinctRows,
         rows: Floats,
     ) -> Self:
@@ -54,8 +59,8 @@ class Regions:
             The heights above the input space.
         heights : array of shape (n,)
             The heights of the nodes.
-        edges : SpanningTree
-            The edges between them.
+        edges : tuple of arrays
+            The edges between them and their heights, by falling height.
         nodes : DistinctRows
             The nodes.
         rows : array of shape (n_samples, d)
@@ -63,36 +68,24 @@ class Regions:
         """
         node = nodes.places_of(rows)
         aside = np.flatnonzero(node < 0)
-        entry = heights[node]
-        own = entry.copy()
-        joined = None
+        entry, own, reach = heights[node], heights[node], np.empty(0)
         if len(aside):
             joined = landscape.join(rows[aside], heights)
             node[aside], entry[aside], own[aside] = joined[:3]
+            reach = landscape.reach(rows[aside]) if joined.reach is None else joined.reach
+        pairs, saddles = edges
         tree = AlphaTree(
             heights=heights,
             weight=nodes.weight,
-            pairs=edges.pairs,
-            saddles=edges.saddles,
+            pairs=pairs,
+            saddles=saddles,
             node_alpha=landscape.typicality(heights),
-            saddle_alpha=landscape.typicality(edges.saddles),
+            saddle_alpha=landscape.typicality(saddles),
             node_of=node,
             entry_alpha=landscape.typicality(entry),
             row_of=nodes.index,
         )
-        typicality = landscape.typicality(own) if len(aside) else tree.entry_alpha
-        regions = cls(landscape, tree, aside, rows[aside], typicality)
-        if joined is not None:
-            vars(regions)["_joined_aside"] = joined
-        return regions
-
-    @cached_property
-    def _joined_aside(self) -> Joined:
-        """What the rows aside join."""
-        return self.landscape.join(self.aside_rows, self.tree.heights)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_joined_aside"}
+        return cls(landscape, tree, aside, rows[aside], reach, entry, landscape.typicality(own))
 
     def weights_of_rows(self, copies: Doubles | None) -> Doubles:
         """The weights of the training rows in the mean: copies share the weight of their node."""
@@ -113,9 +106,7 @@ class Regions:
         if rows is not None:
             return self.landscape.reach(rows)
         reach = self.landscape.radii[self.tree.node_of]
-        if len(self.aside):
-            known = self._known_reach
-            reach[self.aside] = self.landscape.reach(self.aside_rows) if known is None else known
+        reach[self.aside] = self.aside_reach
         return reach
 
     def training_labels(self, cut: Cut, *, assign: str) -> Labels:
@@ -125,15 +116,9 @@ class Regions:
         labels = self._labels(every_node, tree.node_alpha, cut, assign)[tree.node_of]
         if len(aside):
             node, entry = tree.node_of[aside], tree.entry_alpha[aside]
-            reach = self._known_reach
-            labels[aside] = self._labels(node, entry, cut, assign, self.aside_rows, reach)
+            rows, reach = self.aside_rows, self.aside_reach
+            labels[aside] = self._labels(node, entry, cut, assign, rows, reach)
         return labels
-
-    @property
-    def _known_reach(self) -> Doubles | None:
-        """The radius around each row aside that holds ten others, if a search has found it."""
-        joined: Joined | None = vars(self).get("_joined_aside")
-        return None if joined is None else joined.reach
 
     def labels_of(self, rows: Floats, cut: Cut, *, assign: str) -> Labels:
         """The labels of any rows: each has that of the node it joins."""
@@ -155,25 +140,17 @@ class Regions:
 
         The rows are the training rows when left out. Costs O(n) for each cluster.
         """
-        from typicality.levelsets.merging import ways_to  # numba takes a second to load
-
         tree = self.tree
-        if rows is None:
-            node = tree.node_of
-            entry = tree.heights[node]
-            if len(self.aside):
-                entry[self.aside] = self._joined_aside.entry
-        else:
+        node, entry = tree.node_of, self.entry
+        if rows is not None:
             node, entry = self.landscape.join(rows, tree.heights)[:2]
+        forest = Forest.of(tree.n_nodes, tree.pairs, tree.saddles)
         memberships = np.empty((len(node), cut.n_clusters))
-        ways, own = np.empty(tree.n_nodes), np.arange(tree.n_nodes)
         for label in range(cut.n_clusters):
             inside = np.flatnonzero(cut.node_labels == label)
-            peak = int(inside[tree.heights[inside].argmax()])
-            ways[peak] = tree.heights[peak]
-            ends = own.copy(), own.copy(), np.full_like(own, -1)
-            ways_to(tree.pairs, tree.saddles, peak, ways, *ends)
-            memberships[:, label] = np.minimum(ways[node], entry)
+            peak = inside[tree.heights[inside].argmax()]
+            ways = forest.joined_at(np.column_stack([node, np.full(len(node), peak)]))
+            memberships[:, label] = np.minimum(ways, entry)
         return np.asarray(memberships / tree.heights.max())
 
     def _labels(

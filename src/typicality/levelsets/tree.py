@@ -1,21 +1,117 @@
-"""The tree of alpha-cuts: the clusters at every alpha at once."""
+"""Spanning trees of rows: the two sides of each edge, and the clusters at every alpha at once."""
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Index, Labels, Places
 from typicality.bandwidth import bandwidth
 from typicality.kernels import Gaussian
-from typicality.levelsets.graphs import Pairs, components
 from typicality.operators import DenseSums, KernelColumns
+
+Pairs = Places
 
 _WHOLE = 1.0 - 1e-12  # a sum of fractions may end just below a whole number
 _GRID = 1000  # points at which the density of typicalities is evaluated
+
+
+def components(n_rows: int, pairs: Pairs) -> NDArray[np.int32]:
+    """The connected component of each row."""
+    graph = coo_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), (n_rows, n_rows))
+    return np.asarray(connected_components(graph, directed=False)[1])
+
+
+class Sides(NamedTuple):
+    """The two sides of each edge of a spanning tree, as ranges of rows in one order.
+
+    The rows of the side with the higher peak are those with places from `first` to `middle`, those
+    of the other side go from there to `last`. Between two neighbouring places is one edge.
+
+    Parameters
+    ----------
+    pairs : array of shape (n - 1, 2)
+        The edges.
+    peaks, sizes, means : arrays of shape (n - 1, 2)
+        The highest row of each side, the higher one first, its number of rows, and its mean height.
+    above : array of shape (n - 1,)
+        The number of rows of the side with the lower peak that are above the edge.
+    place : array of shape (n,)
+        The place of each row.
+    first, middle, last : arrays of shape (n - 1,)
+        The ranges.
+    """
+
+    pairs: Pairs
+    peaks: Places
+    sizes: Doubles
+    means: Doubles
+    above: Doubles
+    place: Places
+    first: Places
+    middle: Places
+    last: Places
+
+    @classmethod
+    def of(cls, pairs: Pairs, saddles: Doubles, heights: Doubles, counts: Doubles) -> Self:
+        """The sides of the edges of a spanning tree, by falling height.
+
+        A row counts as many times as there are copies of it.
+        """
+        from typicality.levelsets.compiled import merge_sides  # numba takes a second to load
+
+        peaks, firsts = np.empty((2, len(pairs), 2), np.intp)
+        sizes, sums = np.empty((2, len(pairs), 2))
+        low_rows, above = np.empty(len(pairs), np.intp), np.empty(len(pairs))
+        place, own = np.ones(len(heights), np.intp), np.arange(len(heights))
+        counts = counts.astype(np.float64)
+        merge_sides(
+            pairs, saddles, heights, peaks, firsts, low_rows, sizes, sums, above,
+            counts.copy(), heights * counts, place,
+            own.copy(), own.copy(), own.copy(), np.full_like(own, -1), heights.copy(), counts,
+        )  # fmt: skip
+        first, middle = place[firsts].T
+        ranges = first, middle, middle + low_rows
+        return cls(pairs, peaks, sizes, sums / sizes, above, place, *ranges)
+
+    def label_cores(self, separates: NDArray[np.bool_]) -> tuple[NDArray[np.int64], int]:
+        """Label what joins a peak before an edge separates it from another; -1 for all else.
+
+        A separating edge gives a label to the higher peak of either side. Returns the labels and
+        their number.
+        """
+        if not separates.any():
+            return np.zeros(len(self.place), np.int64), 1
+        n_separating = np.zeros(len(self.place), np.intp)
+        n_separating[self.middle] = separates
+        n_separating = np.cumsum(n_separating)
+        closed = n_separating[self.last - 1] > n_separating[self.first]
+        cores = np.zeros(len(self.place), np.intp)
+        cores[self.middle] = closed
+        cores = np.cumsum(cores)[self.place]
+        with_peak = cores[self.peaks[separates]].ravel()
+        distinct, at = np.unique(with_peak, return_index=True)
+        number = np.full(cores.max() + 1, -1, np.int64)
+        number[distinct[np.argsort(at)]] = np.arange(len(distinct))
+        return number[cores], len(distinct)
+
+    def fill_along(self, labels: NDArray[np.signedinteger]) -> None:
+        """Rows without a label take that of the row by which they join, higher edges first."""
+        labelled = labels >= 0
+        before = np.zeros(len(labels) + 1, np.intp)  # how many labelled rows have smaller places
+        before[self.place + 1] = labelled
+        before = np.cumsum(before)
+        at_first, at_middle, at_last = before[self.first], before[self.middle], before[self.last]
+        joins = (at_first == at_middle) | (at_middle == at_last)
+        group = components(len(labels), self.pairs[joins])  # each has one labelled row at the most
+        of_group = np.full(len(labels), -1, labels.dtype)
+        of_group[group[labelled]] = labels[labelled]
+        labels[:] = of_group[group]
 
 
 class Branches(NamedTuple):
@@ -39,29 +135,15 @@ class Branches(NamedTuple):
     weight: Doubles
 
 
-class SpanningTree(NamedTuple):
-    """The edges of a maximum spanning tree, by falling height."""
-
-    pairs: Pairs
-    saddles: Doubles
-
-
-def branches_of(tree: SpanningTree, heights: Doubles, weight: Doubles) -> Branches:
+def branches_of(pairs: Pairs, saddles: Doubles, heights: Doubles, weight: Doubles) -> Branches:
     """The branches of a spanning tree over nodes of given heights and weights.
 
     A node that joins a slope has no peak of its own and makes no branch.
     """
-    from typicality.levelsets.merging import merge_peaks  # numba takes a second to load
-
-    parent, peak = np.empty((2, len(tree.pairs)), np.intp)
-    above = np.empty(len(tree.pairs))
-    own = np.arange(len(heights))
-    merge_peaks(
-        tree.pairs, tree.saddles, heights, parent, peak, above,
-        own, own.copy(), weight.copy(), heights.copy(), weight.copy(),
-    )  # fmt: skip
-    edge = np.flatnonzero(heights[peak] > tree.saddles)
-    return Branches(peak[edge], parent[edge], edge, above[edge])
+    sides = Sides.of(pairs, saddles, heights, weight)
+    parent, peak = sides.peaks.T
+    edge = np.flatnonzero(heights[peak] > saddles)
+    return Branches(peak[edge], parent[edge], edge, sides.above[edge])
 
 
 class Valley(NamedTuple):
@@ -215,7 +297,7 @@ class AlphaTree:
     def n_clusters_at(self, alpha: float, *, min_cluster_size: float = 1) -> int:
         """The number of clusters at the level alpha.
 
-        Costs O(log n) if no row has less weight than `min_cluster_size`, else O(n log n).
+        Costs O(n log n).
 
         Parameters
         ----------
@@ -224,23 +306,19 @@ class AlphaTree:
         min_cluster_size : float, default=1
             Clusters with fewer rows (less weight) are not counted.
         """
-        if min_cluster_size <= self.weight.min():
-            alpha = _check_alpha(alpha)
-            above = len(self._sorted_nodes) - np.searchsorted(self._sorted_nodes, alpha, "right")
-            return int(above - self._n_edges_above(alpha))
         return self.cut_at(alpha, min_cluster_size=min_cluster_size).n_clusters
 
     def cut_at(self, alpha: float, *, min_cluster_size: float = 1) -> Cut:
         """The clusters of the nodes at a level, as in `labels_at`."""
         alpha = _check_alpha(alpha)
-        component = components(self.n_nodes, self.pairs[: self._n_edges_above(alpha)])
+        component = components(self.n_nodes, self.pairs[self.saddle_alpha > alpha])
         component[self.node_alpha <= alpha] = -1
         return Cut(number_clusters(component, self.weight, min_cluster_size), alpha)
 
     @cached_property
     def branches(self) -> Branches:
         """The branches, by decreasing saddle."""
-        return branches_of(SpanningTree(self.pairs, self.saddles), self.heights, self.weight)
+        return branches_of(self.pairs, self.saddles, self.heights, self.weight)
 
     def __repr__(self) -> str:
         return f"AlphaTree({self.n_nodes} distinct rows, {len(self.branches.peak)} branches)"
@@ -285,13 +363,6 @@ class AlphaTree:
     def valley(self) -> Valley:
         """The most persistent valley of the density of the typicalities of the rows."""
         return deepest_valley(self.node_alpha, self.weight)
-
-    @cached_property
-    def _sorted_nodes(self) -> Doubles:
-        return np.sort(self.node_alpha)
-
-    def _n_edges_above(self, alpha: float) -> int:
-        return int(np.searchsorted(-self.saddle_alpha, -alpha, side="left"))
 
 
 def number_clusters(component: NDArray[np.int32], weight: Doubles, min_size: float) -> Labels:
@@ -347,7 +418,7 @@ def pruned(tree: AlphaTree, nodes: Places) -> PrunedTree:
     nodes = np.flatnonzero(kept)
     if len(nodes) == tree.n_nodes:
         return PrunedTree(nodes, tree.pairs, np.arange(len(tree.pairs)), tree.weight)
-    from typicality.levelsets.merging import prune  # numba takes a second to load
+    from typicality.levelsets.compiled import prune  # numba takes a second to load
 
     edge, ends = np.empty(len(tree.pairs), np.intp), np.empty_like(tree.pairs)
     total = np.where(kept, tree.weight, 0.0)

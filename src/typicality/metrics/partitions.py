@@ -178,16 +178,10 @@ def check_memberships(memberships: Any, name: str = "memberships") -> Doubles:
     dense: Doubles = matrix.toarray() if issparse(matrix) else np.asarray(matrix)
     if len(dense) == 0:
         raise ValueError(f"{name} has no rows (shape {dense.shape}). Pass at least one row.")
-    _check_degrees(dense, name)
-    return dense
-
-
-def _check_degrees(matrix: Doubles, name: str) -> None:
-    bad = np.argwhere(~((matrix >= 0) & (matrix <= 1 + _ROUNDING)))
-    if len(bad):
-        row, column = bad[0]
+    for row, column in np.argwhere(~((dense >= 0) & (dense <= 1 + _ROUNDING))):
         raise ValueError(
-            f"{name} has the value {matrix[row, column]:g} in row {row}, column {column}: "
+            f"{name} has the value {dense[row, column]:g} in row {row}, column {column}: "
             "memberships lie in [0, 1]. Remove rows with missing values. If the values are scores, "
             "0 or more, divide each row by its sum."
         )
+    return dense

@@ -1,6 +1,7 @@
 """Numbers and categories as rows of numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
@@ -163,40 +164,35 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         self
         """
         table = self._with_orders(self._read(X, training=True))
-        kinds, categories, left_out = [], [], {}
+        kinds, categories, heights, left_out = [], [], [], {}
         for column, kind in zip(table, self._kinds(table), strict=True):
-            known: list[str] = []
-            if kind == "rank":
-                known = [str(name) for name in column.order or ()]
-            elif kind == "category":
-                known = sorted({*self._texts(column)})
-                n_rows = len(column.values)
-                reason = reason_to_leave_out(len(known), n_rows, self.max_categories)
-                if reason is not None:
-                    kind, known, left_out[column.name] = "left out", [], reason
+            known = np.array(column.order if kind == "rank" else (), dtype=object)
+            if kind == "category":
+                counts = Counter(self._texts(column))
+                known = np.array(sorted(counts), dtype=object)
+                reason = reason_to_leave_out(len(known), len(column.values), self.max_categories)
+                if reason is None:
+                    heights.append(self._height(column.name, [counts[each] for each in known]))
+                else:
+                    kind, known, left_out[column.name] = "left out", known[:0], reason
             kinds.append(kind)
-            categories.append(np.array(known, dtype=object))
-        if not {*kinds} - {"left out"}:
+            categories.append(known)
+        reasons = "; ".join(f"{name!r}, {reason}" for name, reason in left_out.items())
+        if len(left_out) == len(table):
             raise ValueError(
-                f"No column of X can be used: {_listed_reasons(left_out)}. Set max_categories to "
-                "allow more categories, or pass other columns."
+                f"No column of X can be used: {reasons}. Set max_categories to allow more "
+                "categories, or pass other columns."
             )
         if left_out:
             warn(
-                f"Columns left out: {_listed_reasons(left_out)}. Set max_categories to allow more "
-                "categories, or drop the columns.",
+                f"Columns left out: {reasons}. Set max_categories to allow more categories, or "
+                "drop the columns.",
                 FeatureWarning,
             )
         self.kinds_, self.categories_, self.left_out_ = kinds, categories, left_out
-        numbers = self._numbers(table)
-        self.n_numeric_ = numbers.shape[1]
-        self.scaler_ = self._fit_scaler(numbers) if self.n_numeric_ else None
-        heights = [
-            self._height(column)
-            for column, kind in zip(table, kinds, strict=True)
-            if kind == "category"
-        ]
         self.heights_ = np.array(heights, dtype=np.float64)
+        self.n_numeric_ = kinds.count("number") + kinds.count("rank")
+        self.scaler_ = self._fit_scaler(self._numbers(table)) if self.n_numeric_ else None
         return self
 
     def transform(self, X: ArrayLike) -> Doubles:
@@ -214,13 +210,16 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = self._read(X, training=False)
-        blocks = []
-        if self.scaler_ is not None:
-            blocks.append(np.asarray(self.scaler_.transform(self._numbers(table)), np.float64))
-        heights = iter(self.heights_)
-        for column, kind, known in zip(table, self.kinds_, self.categories_, strict=True):
-            if kind == "category":
-                blocks.append(_one_hot(self._texts(column), known, float(next(heights))))
+        columns = [
+            each for each, kind in zip(table, self.kinds_, strict=True) if kind == "category"
+        ]
+        return self._joined(self._numbers(table), [self._texts(column) for column in columns])
+
+    def _joined(self, numbers: Doubles, texts: Iterable[Iterable[str]]) -> Doubles:
+        """Rows from the numbers, ranks included, and the texts of each column of categories."""
+        blocks = [] if self.scaler_ is None else [self.scaler_.transform(numbers)]
+        for cells, known, height in zip(texts, self._layout.values, self.heights_, strict=True):
+            blocks.append(_one_hot(ranks_of(cells, known), len(known), height))
         return np.column_stack(blocks)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
@@ -246,10 +245,10 @@ class MixedColumns(TransformerMixin, BaseEstimator):
     @property
     def _layout(self) -> CategoryColumns:
         """Where the columns of categories are in the rows."""
-        columns = zip(self.feature_names_in_, self.kinds_, self.categories_, strict=True)
-        chosen = [(name, tuple(known)) for name, kind, known in columns if kind == "category"]
-        names, values = tuple(str(name) for name, _ in chosen), tuple(v for _, v in chosen)
-        return CategoryColumns(self.n_numeric_, names, values)
+        names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        columns = zip(names, self.kinds_, self.categories_, strict=True)
+        chosen = {str(name): tuple(known) for name, kind, known in columns if kind == "category"}
+        return CategoryColumns(self.n_numeric_, tuple(chosen), tuple(chosen.values()))
 
     def _read(self, X: Any, *, training: bool) -> "list[_Column]":
         """The columns of X, checked as far as all columns are."""
@@ -260,9 +259,11 @@ class MixedColumns(TransformerMixin, BaseEstimator):
             X = check_array(X, dtype=None, ensure_all_finite=False, input_name="X", estimator=self)
         validate_data(self, X, reset=training, skip_check_array=True)
         if hasattr(table, "schema"):
-            columns = [_Column.of_series(table[name]) for name in table.columns]
+            columns = [
+                _Column.of(str(n), table[n].to_numpy(), table.schema[n]) for n in table.columns
+            ]
         else:
-            columns = [_Column.of_array(f"x{j}", values) for j, values in enumerate(X.T)]
+            columns = [_Column.of(f"x{j}", values) for j, values in enumerate(X.T)]
         if not columns or not len(columns[0].values):
             raise ValueError(f"X has shape {X.shape}. Pass at least one row (0 sample(s) found).")
         return columns
@@ -313,40 +314,42 @@ class MixedColumns(TransformerMixin, BaseEstimator):
                 )
         return ["category" if j in chosen else column.kind for j, column in enumerate(table)]
 
-    def _height(self, column: "_Column") -> float:
+    def _height(self, name: str, counts: Sequence[int]) -> float:
         if self.mismatch == "balanced":
-            counts = np.unique(self._texts(column).astype(str), return_counts=True)[1]
-            return float(1.0 / np.sqrt(1.0 - np.sum((counts / counts.sum()) ** 2)))
+            return float(1.0 / np.sqrt(1.0 - np.sum(np.divide(counts, sum(counts)) ** 2)))
         worth: Any = self.mismatch
         if isinstance(worth, dict):
-            worth = worth.get(column.name, _MISMATCH)
+            worth = worth.get(name, _MISMATCH)
         if not (isinstance(worth, Real) and 0 < float(worth) < 1):
             raise ValueError(
-                f"mismatch of column {column.name!r} must be between 0 and 1, got {worth!r}: it "
-                "is the similarity of rows that differ in this column."
+                f"mismatch of column {name!r} must be between 0 and 1, got {worth!r}: it is the "
+                "similarity of rows that differ in this column."
             )
         return float(np.sqrt(-np.log(float(worth))))
 
     def _texts(self, column: "_Column") -> NDArray[np.object_]:
         """The categories of the rows as text; empty where missing."""
-        texts = np.array([_as_text(value) for value in column.values], dtype=object)
-        if self.missing == "error":
-            _refuse_missing(texts == "", column.name)
+        texts = column.texts()
+        self._check_missing(texts == "", column.name)
         return texts
 
     def _numbers(self, table: "list[_Column]") -> Doubles:
-        numbers = []
+        """The columns of numbers and ranks; NaN where missing."""
+        numbers = [np.empty((len(table[0].values), 0))]
         for column, kind, known in zip(table, self.kinds_, self.categories_, strict=True):
-            if kind == "number":
-                values = column.as_numbers()
-            elif kind == "rank":
-                values = _ranks(column, known)
-            else:
-                continue
-            if self.missing == "error":
-                _refuse_missing(np.isnan(values), column.name)
-            numbers.append(values)
-        return np.column_stack(numbers) if numbers else np.empty((len(table[0].values), 0))
+            if kind in ("number", "rank"):
+                values = column.numbers() if kind == "number" else column.ranks(known)
+                self._check_missing(np.isnan(values), column.name)
+                numbers.append(values)
+        return np.column_stack(numbers)
+
+    def _check_missing(self, missing: NDArray[np.bool_], name: str) -> None:
+        if self.missing == "error" and missing.any():
+            raise ValueError(
+                f"Column {name!r} of X has {int(missing.sum()):,} missing value(s) (NaN), first in "
+                f"row {int(missing.argmax())} (counted from 0). Remove such rows, or set "
+                "missing='median'."
+            )
 
 
 def reason_to_leave_out(n_categories: int, n_rows: int, at_most: int | str) -> str | None:
@@ -366,36 +369,43 @@ class _Column(NamedTuple):
     """A column of a table: its values, its kind, and the order of its categories, if any."""
 
     name: str
-    values: Any
     kind: str
-    order: tuple[str, ...] | None = None
+    values: NDArray[Any]
+    order: tuple[str, ...] = ()
 
     @classmethod
-    def of_series(cls, series: Any) -> Self:
-        dtype, name = series.dtype, str(series.name)
-        if isinstance(dtype, narwhals.Enum):
-            return cls(name, series.to_list(), "rank", tuple(dtype.categories))
-        if dtype.is_numeric():
-            values = [np.nan if value is None else value for value in series.to_list()]
-            return cls(name, values, "number")
-        return cls.of_array(name, np.array(series.to_list(), dtype=object))
-
-    @classmethod
-    def of_array(cls, name: str, values: NDArray[Any]) -> Self:
+    def of(cls, name: str, values: NDArray[Any], dtype: Any = None) -> Self:
         if values.dtype.kind == "c":
             raise ValueError("Complex data not supported: X has complex values.")
-        if values.dtype.kind in "iuf" or all(map(_is_number, values)):
-            return cls(name, values, "number")
-        return cls(name, values, "category")
+        if isinstance(dtype, narwhals.Enum):
+            return cls(name, "rank", values, tuple(dtype.categories))
+        has_numbers = values.dtype.kind in "iuf" or all(map(_is_number, values))
+        return cls(name, "number" if has_numbers else "category", values)
 
-    def as_numbers(self) -> Doubles:
+    def numbers(self) -> Doubles:
+        """The values as numbers; NaN where missing."""
         try:
-            return np.array([np.nan if v is None else v for v in self.values], dtype=np.float64)
+            return np.where(self.values == None, np.nan, self.values).astype(np.float64)  # noqa: E711
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"Column {self.name!r} of X held numbers in fit, but now holds something else: "
                 f"{error}."
             ) from error
+
+    def texts(self) -> NDArray[np.object_]:
+        """The values as text; empty where missing."""
+        return np.array([_as_text(value) for value in self.values], dtype=object)
+
+    def ranks(self, known: NDArray[np.object_]) -> Doubles:
+        """The places of the values among the ordered categories; NaN where missing."""
+        texts = self.texts()
+        ranks = ranks_of(texts, known)
+        for row in np.flatnonzero(np.isnan(ranks) & (texts != "")):
+            raise ValueError(
+                f"Column {self.name!r} of X has {texts[row]!r} in row {row} (counted from 0), "
+                f"which is not one of its ordered categories {', '.join(known)}. Remove the row."
+            )
+        return ranks
 
 
 def _is_number(value: Any) -> bool:
@@ -410,26 +420,16 @@ def _as_text(value: Any) -> str:
     return str(value)
 
 
-def _ranks(column: _Column, known: NDArray[np.object_]) -> Doubles:
-    rank = {name: float(i) for i, name in enumerate(known)}
-    texts = [_as_text(value) for value in column.values]
-    for row, text in enumerate(texts):
-        if text and text not in rank:
-            raise ValueError(
-                f"Column {column.name!r} of X has {text!r} in row {row} (counted from 0), which "
-                f"is not one of its ordered categories {', '.join(known)}. Remove the row."
-            )
-    return np.array([rank.get(text, np.nan) for text in texts])
+def ranks_of(texts: Iterable[str], known: Iterable[str]) -> Doubles:
+    """The place of each text among the known categories; NaN for others."""
+    place = {category: float(rank) for rank, category in enumerate(known)}
+    return np.array([place.get(text, np.nan) for text in texts])
 
 
-def _one_hot(texts: NDArray[np.object_], known: NDArray[np.object_], height: float) -> Doubles:
-    place = {category: k for k, category in enumerate(known)}
-    codes = np.array([place.get(text, -1) for text in texts], dtype=np.intp)
-    is_known = codes >= 0
-    block = np.zeros((len(texts), len(known)))
-    block[np.flatnonzero(is_known), codes[is_known]] = height
-    block[~is_known] = height * (1.0 - np.sqrt(1.0 + len(known))) / len(known)
-    return block
+def _one_hot(ranks: Doubles, n_known: int, height: float) -> Doubles:
+    rows = height * np.eye(n_known + 1, n_known)
+    rows[-1] = height * (1.0 - np.sqrt(1.0 + n_known)) / n_known  # equally far from all others
+    return rows[np.where(np.isnan(ranks), n_known, ranks).astype(np.intp)]
 
 
 def _not_a_column(parameter: str, name: Any, names: list[str]) -> ValueError:
@@ -437,16 +437,3 @@ def _not_a_column(parameter: str, name: Any, names: list[str]) -> ValueError:
         f"{parameter} names {name!r}, which is not a column of X. The columns are "
         f"{', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
     )
-
-
-def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
-    if missing.any():
-        raise ValueError(
-            f"Column {name!r} of X has {int(missing.sum()):,} missing value(s) (NaN), first in "
-            f"row {int(missing.argmax())} (counted from 0). Remove such rows, or set "
-            "missing='median'."
-        )
-
-
-def _listed_reasons(left_out: dict[str, str]) -> str:
-    return "; ".join(f"{name!r}, {reason}" for name, reason in left_out.items())

@@ -1,7 +1,7 @@
 """Columns of numbers on a common scale, and missing values filled in."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
@@ -27,6 +27,8 @@ from typicality.rows import (
 
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # less is rounded to zero
 _SKEWED, _LESS_SKEWED = 0.5, 0.2
+_MIDDLE = (0.0, 0.5, 1.0)
+_QUARTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _TAILS = (0.05, 0.5, 0.95)  # quantiles that skewness follows from
 _SMALLEST_UNIT = 1e-300  # numbers over it do not overflow but for the largest of all
 
@@ -127,21 +129,8 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        if is_blockwise(X):
-            rows = check_blocks(self, as_rows(X), training=True, at_least=1)
-            found = self._moments(rows, rows.dtype)
-        else:
-            array = check_rows(
-                self, X, training=True, at_least=1, allow_missing=self.missing == "median"
-            )
-            # Column by column, so that little memory is taken.
-            columns = (array[:, [j]].astype(np.float64) for j in range(array.shape[1]))
-            parts = [
-                self._moments(ArrayRows(column), array.dtype, first=j)
-                for j, column in enumerate(columns)
-            ]
-            found = np.concatenate(parts, axis=1)
-        self.log_unit_, self.fill_, self.center_, self.scale_ = found
+        rows = self._rows(X, training=True)
+        self.log_unit_, self.fill_, self.center_, self.scale_ = self._moments(rows)
         return self
 
     def transform(self, X: ArrayLike) -> Any:
@@ -159,12 +148,14 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             they are read.
         """
         check_is_fitted(self)
+        scaled: Any = self._rows(X, training=False).moved(self._scaled)
+        return scaled if is_blockwise(X) else scaled.X
+
+    def _rows(self, X: Any, *, training: bool) -> Rows:
         if is_blockwise(X):
-            return check_blocks(self, as_rows(X), training=False).moved(self._scaled)
-        rows = check_rows(
-            self, X, training=False, at_least=1, allow_missing=self.missing == "median"
-        )
-        return self._scaled(rows)
+            return check_blocks(self, as_rows(X), training=training, at_least=1)
+        missing = self.missing == "median"
+        return ArrayRows(check_rows(self, X, training=training, at_least=1, allow_missing=missing))
 
     def _scaled(self, rows: Floats) -> Floats:
         scaled = np.empty_like(rows)
@@ -213,49 +204,40 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         back[:, logs] *= self.log_unit_[logs]
         return np.asarray(back, dtype=rows.dtype)
 
-    def _moments(self, rows: Rows, dtype: Any, first: int = 0) -> Doubles:
-        """The unit of the logarithm, the median, the centre and the scale of each column.
-
-        `dtype` is that of the numbers as they were given, and `first` the place of the first
-        column among all.
-        """
-        found = _extent(rows)
-        for j in np.flatnonzero(found.counts == 0):
-            raise self._all_missing(first + int(j))
+    def _moments(self, rows: Rows) -> Doubles:
+        """The unit of the logarithm, the median, the centre and the scale of each column."""
+        is_robust, dtype = self.scale == "robust", rows.dtype
         with np.errstate(over="ignore", invalid="ignore"):
-            fill, unit = _middle(_quantiles(rows, _values, [0.5])), _log_units(rows, self.log)
+            seen = _quantiles(rows, _values, _QUARTILES if is_robust else _MIDDLE)
+            for j in np.flatnonzero(np.isnan(seen.low[0])):
+                raise ValueError(
+                    f"{self._label(int(j))} of X has only missing values, so it has no median to "
+                    "fill in. Drop the column."
+                )
+            fill, unit = _middle(seen), _log_units(rows, self.log)
             if unit.any():
-                rows = rows.moved(partial(_signed_log, unit=unit))
-                found = _extent(rows)
+                rows, seen = rows.moved(partial(_signed_log, unit=unit)), _in_logs(seen, unit)
+            low, high = seen.low[0], seen.high[-1]
             center, scale = _signed_log(fill, unit), np.ones(rows.n_features)
             if self.scale == "none":
                 center = np.zeros(rows.n_features)
             else:
                 spread = np.zeros(rows.n_features)
-                if self.scale == "robust":
-                    spread = _robust_spreads(rows, rounding_of(dtype))
+                if is_robust:
+                    spread = _robust_spreads(rows, seen, rounding_of(dtype))
                 mean, deviation = center, scale
                 if not spread.all():
-                    mean, deviation = _means_and_deviations(rows, found)
-                is_varied = differ(found.low, found.high, dtype)
+                    mean, deviation = _means_and_deviations(rows, low, high)
+                is_varied = differ(low, high, dtype)
                 wanted = np.where(spread > 0, spread, np.maximum(deviation, _SMALLEST))
                 scale = np.where(is_varied, wanted, 1.0)
                 center = np.where(is_varied & (self.scale == "standard"), mean, center)
         for j in np.flatnonzero(~np.isfinite(scale)):
-            raise self._too_far_apart(first + int(j), found.low[j], found.high[j])
+            raise ValueError(
+                f"{self._label(int(j))} of X has too large a range for float64: from "
+                f"{low[j]:.1e} to {high[j]:.1e}. Divide the column by a large number."
+            )
         return np.stack([unit, fill, center, scale])
-
-    def _all_missing(self, j: int) -> ValueError:
-        return ValueError(
-            f"{self._label(j)} of X has only missing values, so it has no median to fill "
-            "in. Drop the column."
-        )
-
-    def _too_far_apart(self, j: int, low: float, high: float) -> ValueError:
-        return ValueError(
-            f"{self._label(j)} of X has too large a range for float64: from {low:.1e} to "
-            f"{high:.1e}. Divide the column by a large number."
-        )
 
     def _label(self, j: int) -> str:
         names = getattr(self, "feature_names_in_", None)
@@ -266,6 +248,11 @@ def _signed_log(values: Any, unit: Any) -> Doubles:
     """sign(x) log(1 + abs(x) / unit) where the unit is above zero, else x."""
     ratios = np.abs(values) / np.where(unit > 0, unit, 1.0)
     return np.asarray(np.where(unit > 0, np.sign(values) * np.log1p(ratios), values))
+
+
+def _in_logs(found: OrderStatistics, unit: Doubles) -> OrderStatistics:
+    """The order statistics of the logarithms, which keep the order of values."""
+    return replace(found, low=_signed_log(found.low, unit), high=_signed_log(found.high, unit))
 
 
 def skewed_columns(X: Floats) -> NDArray[np.bool_]:
@@ -283,8 +270,7 @@ def _log_units(rows: Rows, log: str) -> Doubles:
     if log == "all":
         return unit
     seen = _quantiles(rows, _values, _TAILS)
-    logs = replace(seen, low=_signed_log(seen.low, unit), high=_signed_log(seen.high, unit))
-    before, after = (np.abs(_skewness(*each.values)) for each in (seen, logs))
+    before, after = (np.abs(_skewness(*each.values)) for each in (seen, _in_logs(seen, unit)))
     return np.where((before > _SKEWED) & (after < before - _LESS_SKEWED), unit, 0.0)
 
 
@@ -304,11 +290,11 @@ def _quantiles(
     """What :func:`order_statistics` finds, in memory by partition, which is quicker."""
     if not isinstance(rows, ArrayRows):
         return order_statistics(rows, values_of_block, rates)
-    columns = values_of_block(Block(rows.X, None, 0)).T.astype(np.float64)
+    columns = values_of_block(Block(rows.X, None, 0)).T
     found = np.full((2, len(rates), len(columns)), np.nan)
     share = np.zeros((len(rates), len(columns)))
     for j, column in enumerate(columns):
-        known = column[~np.isnan(column)]
+        known = column[~np.isnan(column)].astype(np.float64)
         if len(known):
             position = np.multiply(rates, len(known) - 1.0)
             ends = np.stack([np.floor(position), np.ceil(position)]).astype(np.intp)
@@ -317,42 +303,20 @@ def _quantiles(
     return OrderStatistics(found[0], found[1], share)
 
 
-@dataclass(frozen=True, eq=False)
-class _Extent:
-    """How many values columns have, and the smallest and the largest; extents add up."""
-
-    counts: Doubles
-    low: Doubles
-    high: Doubles
-
-    @classmethod
-    def of(cls, X: Floats) -> "_Extent":
-        low = np.fmin.reduce(X, axis=0, initial=np.inf)
-        high = np.fmax.reduce(X, axis=0, initial=-np.inf)
-        return cls(np.sum(~np.isnan(X), axis=0, dtype=np.float64), low, high)
-
-    def __add__(self, other: "_Extent") -> "_Extent":
-        return _Extent(
-            self.counts + other.counts,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-        )
-
-
-def _extent(rows: Rows) -> _Extent:
-    """The extent of all columns; values that are missing do not count."""
-    return rows.fold(lambda block: _Extent.of(block.X))
-
-
-def _means_and_deviations(rows: Rows, of: _Extent) -> tuple[Doubles, Doubles]:
+def _means_and_deviations(rows: Rows, low: Doubles, high: Doubles) -> tuple[Doubles, Doubles]:
     """In units of the largest value, so that squares neither overflow nor vanish."""
-    unit = np.maximum(np.abs(of.low), np.abs(of.high))
+    unit = np.maximum(np.abs(low), np.abs(high))
     unit = np.where(unit > 0, unit, 1.0)
-    mean = rows.fold(lambda block: np.nansum(block.X / unit, axis=0)) / of.counts
-    widest = np.maximum(np.abs(of.low / unit - mean), np.abs(of.high / unit - mean))
+    counts, sums = rows.fold(
+        lambda block: np.stack(
+            [np.sum(~np.isnan(block.X), axis=0), np.nansum(block.X / unit, axis=0)]
+        )
+    )
+    mean = sums / counts
+    widest = np.maximum(np.abs(low / unit - mean), np.abs(high / unit - mean))
     widest = np.where(widest > 0, widest, 1.0)
     squares = rows.fold(lambda block: np.nansum(((block.X / unit - mean) / widest) ** 2, axis=0))
-    return mean * unit, widest * np.sqrt(squares / of.counts) * unit
+    return mean * unit, widest * np.sqrt(squares / counts) * unit
 
 
 def _values(block: Block) -> Floats:
@@ -360,14 +324,15 @@ def _values(block: Block) -> Floats:
 
 
 def _middle(found: OrderStatistics) -> Doubles:
-    """Medians as :func:`numpy.median` has them."""
-    between = (found.low[0] + found.high[0]) / 2
-    return np.asarray(np.where(found.share[0] > 0, between, found.low[0]))
+    """Medians as :func:`numpy.median` has them; they are the middle one of the quantiles."""
+    at = len(found.share) // 2
+    between = (found.low[at] + found.high[at]) / 2
+    return np.asarray(np.where(found.share[at] > 0, between, found.low[at]))
 
 
-def _robust_spreads(rows: Rows, rounding: float) -> Doubles:
+def _robust_spreads(rows: Rows, quartiles: OrderStatistics, rounding: float) -> Doubles:
     """What :func:`typicality._quantiles.robust_spread` gives for each column."""
-    low, median, high = _quantiles(rows, _values, [0.25, 0.5, 0.75]).values
+    low, median, high = quartiles.values[1:-1]
     is_wide = high - low > rounding * np.maximum(np.abs(low), np.abs(high))
     spread = np.where(is_wide, high - low, 0.0) / IQR_OF_NORMAL
     apart = partial(_apart, median=median, rounding=rounding)

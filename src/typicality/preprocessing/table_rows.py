@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Places
+from typicality.preprocessing.mixed import ranks_of
 from typicality.tables import Block, categories_of, rows_of
 
 
@@ -58,14 +59,13 @@ class ModelRows:
         }
         names = [name for name in every if kinds[name] in ("number", "rank")]
         numbers = [name for name in names if kinds[name] == "number"]
-        X = np.full((block.n_rows, len(names)), np.nan)
+        X = np.empty((block.n_rows, len(names)))
         if numbers:
-            X[:, : len(numbers)] = rows_of(block, numbers, signs=signs)
-        for j, name in enumerate(names[len(numbers) :], start=len(numbers)):
-            rank = {value: float(k) for k, value in enumerate(known[name])}
-            X[:, j] = [rank.get(text, np.nan) for text in texts[name]]
-        left_out = {name: [""] * block.n_rows for name in every if kinds[name] == "left out"}
-        return cls(names, X, texts | left_out, scaler._layout)
+            X[:, [name in numbers for name in names]] = rows_of(block, numbers, signs=signs)
+        for j, name in enumerate(names):
+            if kinds[name] == "rank":
+                X[:, j] = ranks_of(texts[name], known[name])
+        return cls(names, X, texts, scaler._layout)
 
     @property
     def every_name(self) -> list[str]:
@@ -83,11 +83,8 @@ class ModelRows:
         """The rows that are kept as the model takes them."""
         if self.layout is None:
             return np.asarray(scaler.transform(self.X[kept]))
-        at = np.flatnonzero(kept).tolist()
-        columns = dict(zip(self.names, self.X[kept].T, strict=True))
-        texts = {n: [cells[i] or None for i in at] for n, cells in self.texts.items()}
-        table = arrow_table(columns, texts).select([str(n) for n in scaler.feature_names_in_])
-        return np.asarray(scaler.transform(table))
+        cells = [np.array(self.texts[name], dtype=object)[kept] for name in self.layout.names]
+        return np.asarray(scaler._joined(self.X[kept], cells))
 
     def shown(self, at: Places) -> tuple[dict[str, Any], dict[str, list[str]]]:
         """The numbers of some rows, words for ranks; and their categories."""

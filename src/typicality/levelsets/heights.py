@@ -1,4 +1,4 @@
-"""The landscape of a kernel with one width: heights of points, of segments, and rows to join."""
+"""Heights of points by a kernel of one width or by the local one, and the rows that points join."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,10 +8,12 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 import numpy as np
 
 from typicality._cached import cached_property
+from typicality._progress import advance
 from typicality._tensors import array_of
+from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Labels, Places
-from typicality.levelsets.graphs import Pairs
-from typicality.levelsets.tree import Cut
+from typicality.kernels.local import WIDTH_SHARE
+from typicality.levelsets.tree import Cut, Pairs, Sides
 from typicality.operators import (
     Expansion,
     KernelColumns,
@@ -21,14 +23,17 @@ from typicality.operators import (
     has_compiled_sums,
 )
 from typicality.spaces.gram import KernelPrototypes
-from typicality.spaces.nearest import NearestRows, Neighbours, neighbours_of
+from typicality.spaces.nearest import GivenDistances, NearestRows, Neighbours, neighbours_of
+
+REACH = 10  # rows in the radius that measures how sparse they are
 
 _PAPER_POINTS = 20
 _POINTS_AT_A_TIME = 2**17
-_MOST_POINTS = 512  # a longer segment leads through empty space, where there is nothing to miss
+MOST_POINTS = 512  # a longer segment leads through empty space, where there is nothing to miss
 _ROWS_AT_A_TIME = 2**16  # a Fourier series costs as much for few points as for many
 _FEW_ROWS = 1_500  # sums over all of them are quick
-REACH = 10  # rows in the radius that measures how sparse they are
+_NEIGHBOURS_AT_A_TIME = 2**21
+_POINTS_OF_A_TASK = 256
 
 
 def distances_to_others(near: Neighbours, counts: Doubles | None = None) -> Doubles:
@@ -61,8 +66,23 @@ class Joined(NamedTuple):
     reach: Doubles | None = None
 
 
+class _Typical:
+    """What both landscapes have: the typicality at a height."""
+
+    energy: float
+    eta: float
+
+    def typicality(self, heights: Doubles) -> Doubles:
+        """The typicality at given heights."""
+        sqdist = (2.0 * (1.0 - heights) - self.energy).clip(min=0.0)
+        return np.asarray(np.exp(-sqdist / self.eta))
+
+
+# ---- one width -----------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, eq=False)
-class Landscape:
+class Landscape(_Typical):
     r"""The height (density up to a factor) at any point, and its typicality.
 
     .. math:: s(x) = \sum_r w_r K(x, x_r), \qquad
@@ -155,10 +175,6 @@ class Landscape:
         """The radius around each training row that contains ten other rows."""
         return self.reach(self.rows)
 
-    def typicality(self, heights: Doubles) -> Doubles:
-        """The typicality at given heights."""
-        return typicality_at(heights, self.energy, self.eta)
-
     def join(self, rows: Floats, node_heights: Doubles) -> Joined:
         """The node that each row joins: the one of its nearest nodes with the highest path to it.
 
@@ -224,16 +240,9 @@ class Landscape:
         return labels
 
 
-def typicality_at(heights: Doubles, energy: float, eta: float) -> Doubles:
-    r"""The typicality :math:`u(s) = e^{-(2 (1 - s) - w^\top E w) / \eta}` at given heights."""
-    sqdist = (2.0 * (1.0 - heights) - energy).clip(min=0.0)
-    return np.asarray(np.exp(-sqdist / eta))
-
-
-# ---- segments ------------------------------------------------------------------------------------
-
-
-def lowest_between(landscape: Landscape, starts: Floats, stops: Floats) -> Doubles:
+def lowest_between(
+    landscape: Landscape, starts: Floats, stops: Floats, at_most: int = MOST_POINTS
+) -> Doubles:
     r"""The smallest height on each segment, at equidistant interior points.
 
     .. math:: \min_{1 \le t \le m} s\Big(x + \frac{t}{m + 1} (y - x)\Big)
@@ -250,88 +259,36 @@ def lowest_between(landscape: Landscape, starts: Floats, stops: Floats) -> Doubl
         The heights.
     starts, stops : arrays of shape (m, d)
         The ends, which are not looked at.
+    at_most : int, default=512
+        Look only at so many of the points: 1 is the one in the middle.
     """
-    lengths = segment_lengths(landscape, starts, stops)
-    n_points = count_points(landscape, lengths)
+    n_steps = count_points(landscape, starts, stops) + 1
+    n_looks = np.minimum(n_steps - 1, at_most)
     lowest = np.empty(len(starts))
-    for block in _blocks(n_points):
-        segment, place = _numbered(n_points[block])
-        share = (place + 1) / (n_points[block] + 1)[segment]
-        lowest[block] = _lowest(landscape, starts[block], stops[block], segment, share)
+    for block in _blocks(n_looks):
+        counts = n_looks[block]
+        first = np.cumsum(counts) - counts
+        segment = np.repeat(np.arange(len(counts)), counts)
+        number, steps = np.arange(1, len(segment) + 1) - first[segment], n_steps[block][segment]
+        share = number * steps // (counts + 1)[segment] / steps
+        begin = starts[block].astype(np.float64)[segment]
+        points = begin + share[:, None] * (stops[block][segment] - begin)
+        lowest[block] = np.minimum.reduceat(landscape.heights(points), first)
     return lowest
 
 
-def lowest_in_round(
-    landscape: Landscape,
-    starts: Floats,
-    stops: Floats,
-    n_points: Places,
-    rounds: Places,
-) -> Doubles:
-    r"""The smallest height at some of the points of `lowest_between`, twice as many each round.
-
-    In round :math:`t = 1, 2, \dots` these are the points next to odd multiples of
-    :math:`2^{-t}` of the way that earlier rounds left out: the one in the middle, those at the
-    quarters, and so on. :func:`count_rounds` rounds look at every point once.
-
-    Parameters
-    ----------
-    landscape : Landscape
-        The heights.
-    starts, stops : arrays of shape (m, d)
-        The ends.
-    n_points : array of shape (m,)
-        How many points there are on each segment, by `count_points`.
-    rounds : array of shape (m,)
-        The round of each segment.
-    """
-    n_tried = 2 ** (rounds - 1)
-    lowest = np.empty(len(starts))
-    for block in _blocks(n_tried):
-        segment, number = _numbered(n_tried[block])
-        steps, before = (n_points[block] + 1)[segment], n_tried[block][segment]
-        place = -(-(2 * number + 1) * steps // (2 * before))
-        new = place * before // steps == (place - 1) * before // steps
-        segment, share = segment[new], (place / steps)[new]
-        lowest[block] = _lowest(landscape, starts[block], stops[block], segment, share)
-    return lowest
-
-
-def count_rounds(n_points: Places) -> Places:
-    """The number of rounds that look at all points of a segment."""
-    return np.asarray(np.frexp(n_points)[1], dtype=np.intp)
-
-
-def count_points(landscape: Landscape, lengths: Doubles) -> Places:
+def count_points(landscape: Landscape, starts: Floats, stops: Floats) -> Places:
     """The number of interior points of segments, as `lowest_between` says; at least one."""
     if landscape.labelling == "complete":
-        return np.full(len(lengths), _PAPER_POINTS, np.intp)
-    steps = np.ceil(lengths / (0.5 * landscape.kernel.sigma))
-    return np.asarray((steps - 1.0).clip(1.0, _MOST_POINTS), dtype=np.intp)
+        return np.full(len(starts), _PAPER_POINTS, np.intp)
+    steps = np.ceil(segment_lengths(landscape, starts, stops) / (0.5 * landscape.kernel.sigma))
+    return np.asarray((steps - 1.0).clip(1.0, MOST_POINTS), dtype=np.intp)
 
 
 def segment_lengths(landscape: Landscape, starts: Floats, stops: Floats) -> Doubles:
     """The lengths of segments, by the norm of the kernel."""
     ways = stops.astype(np.float64) - starts
     return np.asarray(np.linalg.norm(ways, ord=landscape.nearest.norm, axis=1))
-
-
-def _lowest(
-    landscape: Landscape, starts: Floats, stops: Floats, segment: Places, share: Doubles
-) -> Doubles:
-    """The smallest height of each segment at shares of the way, sorted by segment."""
-    begin = starts.astype(np.float64)
-    way = stops.astype(np.float64) - begin
-    heights = landscape.heights(np.asarray(begin[segment] + share[:, None] * way[segment]))
-    first = np.flatnonzero(np.diff(segment, prepend=-1))
-    return np.asarray(np.minimum.reduceat(heights, first))
-
-
-def _numbered(counts: Places) -> tuple[Places, Places]:
-    """Items of all segments in a row: the segment of each, and its number there from 0."""
-    segment = np.repeat(np.arange(len(counts)), counts)
-    first = np.cumsum(counts) - counts
-    return segment, np.arange(len(segment)) - first[segment]
 
 
 def _blocks(counts: Places) -> Iterator[slice]:
@@ -342,3 +299,154 @@ def _blocks(counts: Places) -> Iterator[slice]:
     bounds = np.unique([*bounds, len(counts)])
     for start, stop in pairwise(bounds):
         yield slice(int(start), int(stop))
+
+
+# ---- widths that follow the density --------------------------------------------------------------
+
+
+class LocalKernel(NamedTuple):
+    """A kernel with a width for each row. Compiled code unpacks the fields in this order.
+
+    Parameters
+    ----------
+    n_neighbors, share : int, float
+        The width at a point is this share of the distance to its k-th nearest row.
+    dimension : float
+        The dimension of the rows.
+    mutual : bool
+        Whether the kernel is that of two widths (:class:`typicality.kernels.LocalGaussian`); else
+        it is a Gaussian of the width at the point, per unit of volume: a density.
+    squares : array of shape (n,)
+        The squared widths at the rows.
+    weights : array of shape (n,)
+        The weights of the rows; they sum to one.
+    """
+
+    n_neighbors: int
+    share: float
+    dimension: float
+    mutual: bool
+    squares: Doubles
+    weights: Doubles
+
+
+def squared_widths(near: Neighbours, k: int, share: float) -> Doubles:
+    """The squared share of the distance to the k-th nearest row, a row at the point not counted."""
+    k = min(k, near.rows.shape[1] - 1)
+    at_row = near.sqdist[:, 0] == 0.0
+    return share**2 * np.where(at_row, near.sqdist[:, k], near.sqdist[:, max(k - 1, 0)])
+
+
+def log_heights_at(near: Neighbours, own: Doubles, kernel: LocalKernel) -> Doubles:
+    """Logarithms of the heights of points, from their near rows and their squared widths `own`."""
+    from typicality.levelsets.compiled import log_heights  # numba takes a second to load
+
+    heights = np.empty(len(own))
+
+    def look(first: int, last: int) -> None:
+        log_heights(first, last, *near, own, kernel, heights)
+
+    over_ranges(look, len(own), at_least=_POINTS_OF_A_TASK)
+    return heights
+
+
+@dataclass(frozen=True, eq=False)
+class LocalLandscape(_Typical):
+    r"""Heights by a Gaussian kernel whose width follows the density of the rows.
+
+    .. math:: s(x) = \sum_r w_r K(x, x_r)
+
+    over the 2 k nearest rows, K as in :class:`typicality.kernels.LocalGaussian`. As
+    :math:`K(x, x) = 1`, the typicality is that of one-cluster PCM. The methods are those of
+    :class:`typicality.levelsets.Landscape`.
+
+    Implements :cite:`filippone2010`, eq. (26)-(28).
+
+    Parameters
+    ----------
+    search : NearestRows or GivenDistances
+        A search for the nearest of the rows.
+    counts : array of shape (n,)
+        How many copies of each row there are.
+    n_neighbors : int
+        The width at a point follows from the distance to its k-th nearest row.
+    dimension : float
+        The dimension of the rows.
+    squares : array of shape (n,)
+        The squared widths at the rows.
+    radii : array of shape (n,)
+        The radius around each row that holds ten others.
+    energy : float
+        :math:`1 - w^\top K w`.
+    eta : float
+        The spread.
+    """
+
+    search: NearestRows | GivenDistances
+    counts: Annotated[Doubles, "n"]
+    n_neighbors: int
+    dimension: float
+    squares: Annotated[Doubles, "n"]
+    radii: Annotated[Doubles, "n"]
+    energy: float
+    eta: float
+
+    @cached_property
+    def weights(self) -> Doubles:
+        """The weights of the rows in the mean; they sum to one."""
+        return np.asarray(self.counts / self.counts.sum())
+
+    def heights(self, points: Floats) -> Doubles:
+        return np.concatenate([self._heights(near) for near in self._blocks(points)])
+
+    def row_heights(self, rows: Floats, node_heights: Doubles) -> Doubles:
+        return self.join(rows, node_heights).height
+
+    def join(self, rows: Floats, node_heights: Doubles) -> Joined:
+        """The nearest node: the kernel is as wide as the way there, so no valley is on it.
+
+        The way is as high as the lower of its ends.
+        """
+        node, (own, reach) = np.empty(len(rows), np.intp), np.empty((2, len(rows)))
+        done = 0
+        for near in self._blocks(rows):
+            block = slice(done, done + len(near.rows))
+            node[block] = near.rows[:, 0]
+            at_row = near.sqdist[:, 0] == 0.0
+            own[block] = np.where(at_row, node_heights[node[block]], self._heights(near))
+            reach[block] = self._reach(near)
+            done = block.stop
+            advance(done / max(len(rows), 1))
+        return Joined(node, np.minimum(own, node_heights[node]), own, reach)
+
+    def fill_labels(
+        self, labels: Labels, node: Places, cut: Cut, pairs: Pairs, rows: Floats | None
+    ) -> Labels:
+        """Rows get the label of their node; nodes below the cut that of the node they join."""
+        filled = cut.node_labels.copy()
+        alike = np.ones(len(filled))
+        Sides.of(pairs, alike, alike, alike).fill_along(filled)
+        return filled[node]
+
+    def reach(self, points: Floats) -> Doubles:
+        """The radius around each point that holds ten rows, one at the point not counted."""
+        return self._reach(neighbours_of(self.search, points, REACH + 1))
+
+    def _reach(self, near: Neighbours) -> Doubles:
+        radii = distances_to_others(near, self.counts)[:, -1]
+        return np.asarray(np.maximum(radii, self.radii.min()))
+
+    def _blocks(self, points: Floats) -> Iterator[Neighbours]:
+        """The neighbours of some points at a time: there are up to 1,441 of each."""
+        n_near = 2 * self.n_neighbors + 1
+        size = max(_NEIGHBOURS_AT_A_TIME // n_near, 1)
+        for start in range(0, max(len(points), 1), size):
+            yield neighbours_of(self.search, points[start : start + size], n_near)
+
+    def _heights(self, near: Neighbours) -> Doubles:
+        squares = squared_widths(near, self.n_neighbors, WIDTH_SHARE)
+        squares = np.where(squares > 0, squares, self.squares.min())
+        kernel = LocalKernel(
+            self.n_neighbors, WIDTH_SHARE, self.dimension, True, self.squares, self.weights
+        )
+        return np.exp(log_heights_at(near, squares, kernel))

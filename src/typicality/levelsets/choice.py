@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 
 from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats, Labels, Places
-from typicality.levelsets.graphs import links
-from typicality.levelsets.landscape import REACH, Landscape, distances_to_others
-from typicality.levelsets.local import (
+from typicality.levelsets.growing import (
     ROWS_OF_A_NEIGHBOUR,
     Sample,
     ScaleTree,
@@ -25,7 +23,9 @@ from typicality.levelsets.local import (
     count_edges,
     dimension_by,
     grow_trees,
+    links,
 )
+from typicality.levelsets.heights import REACH, Landscape, distances_to_others
 from typicality.levelsets.tree import AlphaTree, Cut, number_clusters
 from typicality.spaces.nearest import neighbours_of
 
