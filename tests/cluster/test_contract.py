@@ -81,7 +81,8 @@ def test_rows_of_the_fit_get_the_same_as_new_rows(place):
     found = degrees(model, X)
     kept = {"predict_memberships": "memberships_", "predict_typicality": "typicality_"}
     for name in kept.keys() & found.keys():
-        assert_array_equal(getattr(model, kept[name], found[name]), found[name])
+        # In a kernel-induced space the products of a fit come from BLAS: the last digits differ.
+        assert_allclose(getattr(model, kept[name], found[name]), found[name], rtol=1e-9, atol=1e-12)
 
 
 @every_estimator
