@@ -23,13 +23,15 @@ class ArrayRows(Rows):
     weight : array of shape (n,), optional
         Weight k counts as k copies of the row.
     cuts : sequence of int, optional
-        Where blocks end and the next ones begin.
+        Where blocks end and the next ones begin; after every 8,192 rows, if left out.
     """
 
     in_memory = True
 
-    def __init__(self, X: Floats, weight: Floats | None = None, cuts: Sequence[int] = ()) -> None:
-        self.X, self.weight, self.cuts = X, weight, tuple(cuts)
+    def __init__(
+        self, X: Floats, weight: Floats | None = None, cuts: Sequence[int] | None = None
+    ) -> None:
+        self.X, self.weight, self.cuts = X, weight, cuts
         self.n_rows, self.n_features = X.shape
         self.dtype = X.dtype
         self.weighted = weight is not None
@@ -41,7 +43,8 @@ class ArrayRows(Rows):
     @cached_property
     def _blocks(self) -> list[Block]:
         """The blocks, which share the memory of the rows; sparse ones keep their squared norms."""
-        ends = self.cuts or range(BLOCK_ROWS, self.n_rows, BLOCK_ROWS)
+        every = range(BLOCK_ROWS, self.n_rows, BLOCK_ROWS)
+        ends = every if self.cuts is None else self.cuts
         return [
             Block(
                 self.X[start:stop], None if self.weight is None else self.weight[start:stop], start
@@ -83,7 +86,7 @@ class SparseRows(ArrayRows):
     weight : array of shape (n,), optional
         Weight k counts as k copies of the row.
     cuts : sequence of int, optional
-        Where blocks end and the next ones begin.
+        Where blocks end and the next ones begin; after every 8,192 rows, if left out.
     """
 
     X: SparseArray
@@ -92,6 +95,8 @@ class SparseRows(ArrayRows):
         raise TypeError("a sparse matrix cannot be shifted: it would have no zeros")
 
 
-def rows_in_memory(X: Floats | SparseArray, weight: Floats | None = None) -> ArrayRows:
+def rows_in_memory(
+    X: Floats | SparseArray, weight: Floats | None = None, cuts: Sequence[int] | None = None
+) -> ArrayRows:
     """The engine of an array, or of sparse rows."""
-    return SparseRows(X, weight) if is_sparse(X) else ArrayRows(X, weight)
+    return SparseRows(X, weight, cuts) if is_sparse(X) else ArrayRows(X, weight, cuts)

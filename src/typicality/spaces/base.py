@@ -590,11 +590,12 @@ class Space(ABC, Generic[P]):
     def memberships(self, rule: MembershipRule, prototypes: P) -> Floats:
         """Memberships of the rows of this space: what the prototypes say of them."""
         if self.rows.in_memory:
-            found = self.outcome(rule, prototypes).memberships
+            found = np.empty((self.rows.n_rows, prototypes.n_clusters), self.dtype)
+            self.fold(rule, prototypes, Wanted(write_memberships=found))
         else:
             predictor = prototypes.for_prediction()
             found = self.rows.map(lambda block: predictor.memberships(rule, block.X))
-        return found  # type: ignore[return-value]
+        return found
 
     def labels(self, rule: MembershipRule, prototypes: P) -> NDArray[np.int32]:
         """The prototype each row of this space prefers."""

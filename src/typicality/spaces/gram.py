@@ -26,6 +26,7 @@ from typicality.operators import (
     compressed,
 )
 from typicality.rows import (
+    ArrayRows,
     Block,
     DistinctRows,
     TensorRows,
@@ -45,6 +46,7 @@ from typicality.spaces.sample import SAMPLE_ROWS, Sample
 
 _ABOUT = 2.0  # the factor by which a sample may be wrong
 _MEDIAN_ROWS = 2**17
+_BLOCK_ROWS = 2**16  # a block is arithmetic with columns: longer than what Python does in between
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +261,7 @@ class Gram(Space[KernelPrototypes]):
         self.columns: Columns = KernelColumns(kernel, X) if isinstance(kernel, Kernel) else kernel
         self.tolerance = tolerance
         self.operator = choose_operator(self.columns, X, tolerance, device=device)
-        self.rows = rows_in_memory(X, sample_weight)
+        self.rows = self._blocks_of(X, sample_weight)
         where = getattr(self.operator, "device", None)
         if hasattr(self.operator, "complement_of"):  # weights and products stay on the device
             self.rows = TensorRows(X, sample_weight, str(where))
@@ -268,6 +270,10 @@ class Gram(Space[KernelPrototypes]):
             finer = tolerance.within(limit)
             self.operator = choose_operator(self.columns, X, finer, device=device)
             del self.mean, self.total_variance
+
+    @staticmethod
+    def _blocks_of(X: Floats, weight: Floats | None) -> ArrayRows:
+        return rows_in_memory(X, weight, range(_BLOCK_ROWS, len(X), _BLOCK_ROWS))
 
     @property
     def X(self) -> Floats:  # noqa: N802
@@ -368,7 +374,7 @@ class Gram(Space[KernelPrototypes]):
         for name in ("mean", "total_variance", "_spectrum_sample"):
             vars(typical).pop(name, None)
         weight = np.where(far, 0.0, 1.0 if self.sample_weight is None else self.sample_weight)
-        typical.rows = rows_in_memory(self.X, weight.astype(self.dtype))
+        typical.rows = self._blocks_of(self.X, weight.astype(self.dtype))
         typical._typical = None
         return typical
 
