@@ -11,10 +11,11 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache, lru_cache, partial
+from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -69,9 +70,17 @@ def _submit(
     try:
         return pool.submit(copy_context().run, task, *arguments)
     except RuntimeError:
-        future: Future[Result] = Future()
+        return _done(task, *arguments)
+
+
+def _done(task: Callable[..., Result], *arguments: Any) -> Future[Result]:
+    """A task that ran in this thread, with its result or its error."""
+    future: Future[Result] = Future()
+    try:
         future.set_result(task(*arguments))
-        return future
+    except BaseException as error:  # the caller asks for it by `result`
+        future.set_exception(error)
+    return future
 
 
 def over_ranges(task: Callable[[int, int], None], n_items: int, *, at_least: int = 1) -> None:
@@ -92,9 +101,16 @@ def over_ranges(task: Callable[[int, int], None], n_items: int, *, at_least: int
         task(0, n_items)
         return
     bounds = [n_items * i // n_ranges for i in range(n_ranges + 1)]
-    pool = _pool(n_threads, os.getpid())
-    futures = [_submit(pool, task, *bounds[i : i + 2]) for i in range(n_ranges)]
-    for future in futures:
+    pool = _pool(n_threads - 1, os.getpid())  # this thread works too
+    ranges = list(pairwise(bounds))
+    futures = [_submit(pool, task, *each) for each in ranges]
+    _here.in_pool = True
+    for i in reversed(range(n_ranges)):
+        if futures[i].cancel():  # no other thread has begun with it
+            futures[i] = _done(task, *ranges[i])
+    _here.in_pool = False
+    wait(futures)
+    for future in futures:  # the error of the first range, if there are several
         future.result()
 
 
@@ -250,8 +266,13 @@ def over_pairs(task: Callable[[int], None], pairs: Places) -> None:
                     done[group] += 1
                 changed.notify_all()
 
-    pool = _pool(n_threads, os.getpid())
-    for future in [_submit(pool, work) for _ in range(n_threads)]:
+    pool = _pool(n_threads - 1, os.getpid())
+    others = [_submit(pool, work) for _ in range(n_threads - 1)]
+    try:
+        work()  # this thread works too
+    finally:
+        wait(others)
+    for future in others:
         future.result()
 
 
