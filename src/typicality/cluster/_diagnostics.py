@@ -215,9 +215,7 @@ _BY_NAME = {
 def tell(finding: str, **fields: Any) -> None:
     """Warn of a finding of the table; the warning has its name and fields as attributes."""
     category, sentence = _BY_NAME[finding]
-    warning: Any = category(sentence.format(**fields))
-    warning.finding, warning.fields = finding, fields
-    warn(warning, category)
+    warn(sentence.format(**fields), category, finding, **fields)
 
 
 def warn_about_features(opened: Any, model: Any) -> None:
@@ -233,7 +231,7 @@ def warn_about_features(opened: Any, model: Any) -> None:
     constant = np.flatnonzero(~varies)
     of_distance = isinstance(kernel, str | Linear | LocalGaussian | Stationary)
     if len(constant) and of_distance:
-        tell("constant features", names=_listed(constant, names))
+        tell("constant features", names=_listed(constant, names), columns=constant.tolist())
     # Squares of tiny differences vanish.
     width = features.high - features.low
     scales = np.where(features.variance > 0, np.sqrt(features.variance), width)
@@ -272,6 +270,7 @@ def _warn_about_scales(scales: Doubles, varying: Places, names: Sequence[str]) -
             widest=names[widest],
             smallest=scales[narrowest],
             narrowest=names[narrowest],
+            columns=[int(widest), int(narrowest)],
         )
 
 

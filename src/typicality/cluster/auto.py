@@ -21,7 +21,7 @@ from typicality.cluster._estimator import Estimator, like_rows
 from typicality.cluster._mixture import JoinedMixture
 from typicality.cluster.alpha_cut import AlphaCutClustering
 from typicality.cluster.entropy import EntropyCMeans
-from typicality.exceptions import warn
+from typicality.exceptions import warn_again
 from typicality.rows import Rows, count_distinct_rows
 
 _MANY_COLUMNS = 4  # from here on the mixture goes first
@@ -208,7 +208,7 @@ class AutoClustering(ClusterMixin, Estimator):
         if hasattr(self, "feature_names_in_"):
             chosen.model.feature_names_in_ = self.feature_names_in_
         for warning in chosen.warnings:
-            warn(warning, type(warning))
+            warn_again(warning)
 
     def _choose(self, methods: "_Methods", first: tuple[str, ...]) -> "_Answer":
         """The first method that sees enough clusters; if none does, the best split on request."""

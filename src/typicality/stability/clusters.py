@@ -170,6 +170,9 @@ def clustering_stability(
             "such repetitions do not measure stability. Ask for more clusters, or for a "
             "finer resolution.",
             ClusteringWarning,
+            "halves of one cluster",
+            n_single=n_single,
+            n_repeats=n_repeats,
         )
     return ClusteringStability(distances, random_distances, np.column_stack(n_clusters))
 

@@ -200,6 +200,8 @@ def scores_of(model: Any, rows: Any, score: Score) -> Doubles:
             "All rows have the same score, so which of them are rejected is arbitrary. Check the "
             "parameters of the detector, e.g. the width of its kernel.",
             ClusteringWarning,
+            "equal scores",
+            score=float(scores[0]),
         )
     return scores
 
