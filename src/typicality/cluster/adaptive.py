@@ -323,7 +323,7 @@ class AdaptivePCM(AdaptiveClusterer):
             eta = spread_from_separation(start.mutual_sqdist(), self.beta)
             eta = np.maximum(eta, smallest_spread(space.total_variance))
         state = ClusterState(start, self._first_rule(eta, unit))
-        return Found(opened, adaptive_run(space, unit, callbacks)(state), {})
+        return opened, adaptive_run(space, unit, callbacks)(state)
 
     def _first_rule(self, eta: Doubles, unit: float) -> Any:
         """The rule of the iterations, from the first spreads and the unit of length."""

@@ -216,8 +216,7 @@ class EntropyCMeans(PrototypeClusterer):
         moment = space.largest_moment(normalised=False) if anneals else 0.0
         if moment > 0:  # from where the prototypes just come apart
             path = rising_path(float(lam), 1 / (2 * moment))
-        result = best_run(space, drawn, [Entropic(value) for value in path], callbacks)
-        return Found(opened, result, {})
+        return opened, best_run(space, drawn, [Entropic(value) for value in path], callbacks)
 
     def _automatic_lam(
         self, space: Space[Any], starts: list[Any], callbacks: FitCallbacks

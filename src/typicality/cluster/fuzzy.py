@@ -211,7 +211,7 @@ class FuzzyCMeans(PrototypeClusterer):
         rule = Fuzzy(fuzzifier(self.m, opened.space))
         drawn = starts.draw(opened, rule)
         self._begin(callbacks, opened, n_runs=len(drawn))
-        return Found(opened, best_run(opened.space, drawn, [rule], callbacks), {})
+        return opened, best_run(opened.space, drawn, [rule], callbacks)
 
     def _warn(self, found: Clustering) -> None:
         advice = f"Try a smaller m (now {self.m_:.3g}), more runs (n_init), or fewer clusters."

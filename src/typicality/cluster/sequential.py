@@ -237,12 +237,12 @@ class SequentialPCM(AdaptiveClusterer):
         self._begin(callbacks, opened, n_runs=None)
         unit = self._unit_of_length(space)
         if isinstance(self.lam, str):
-            path, result = self._along_path(space, given, unit, callbacks)
-            attributes = {"lam_": float(path.lam[path.chosen]), "lambda_path_": path}
+            self.lambda_path_, result = self._along_path(space, given, unit, callbacks)
+            self.lam_ = float(self.lambda_path_.lam[self.lambda_path_.chosen])
         else:
             result = self._rounds(space, given, unit, callbacks).fit(float(self.lam))
-            attributes = {"lam_": float(self.lam)}
-        return Found(opened, result, attributes)
+            self.lam_ = float(self.lam)
+        return opened, result
 
     def _along_path(
         self, space: Space[Any], given: Any, unit: float, callbacks: FitCallbacks
