@@ -20,7 +20,7 @@ from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._estimator import Estimator, like_rows
 from typicality.cluster._mixture import JoinedMixture
 from typicality.cluster.alpha_cut import AlphaCutClustering
-from typicality.cluster.entropy import EntropyCMeans
+from typicality.cluster.fuzzy import EntropyCMeans
 from typicality.exceptions import warn_again
 from typicality.rows import Rows, count_distinct_rows
 
