@@ -138,7 +138,7 @@ class AdaptiveClusterer(PrototypeClusterer):
     def _warn(self, found: Clustering) -> None:
         space, state, labels, outcome = found
         if labels.n_clusters == 0:
-            tell("no cluster", remedy=_vanished_remedy(getattr(self, "lam", None)))
+            _tell_of_no_cluster(getattr(self, "lam", "auto"))
             return
         if warn_about_kernel(space, state.prototypes, self.kernel):
             return
@@ -766,18 +766,14 @@ def _adaptive_run(space: Space[Any], unit: float, callbacks: FitCallbacks) -> Ru
     return partial(callbacks.run, Alternation(space, update))
 
 
-def _vanished_remedy(lam: float | str | None) -> str:
-    """What to do if no cluster is left."""
-    if lam is None:
-        return "Check the parameters."
-    found, remedy = "clusters vanish at every lam that was tried", "Use a smaller box"
+def _tell_of_no_cluster(lam: float | str) -> None:
+    """Warn that all clusters have vanished."""
+    reason, remedy = "clusters vanish at every lam that was tried", "Use a smaller box"
     if not isinstance(lam, str):
-        found = f"lam={lam:.3g} is too large for their spreads"
+        reason = f"lam={lam:.3g} is too large for their spreads"
         remedy = (
             f"Try lam={lam / 4:.2g}, a smaller box if there are many features, or let "
             "SequentialPCM(lam='auto') choose lam"
         )
-    return (
-        f"{found}. {remedy}. (Clusters of equal rows have no spread and vanish at every lam; "
-        "AdaptivePCM keeps them.)"
-    )
+    kept = "Clusters of equal rows have no spread and vanish at every lam; AdaptivePCM keeps them."
+    tell("no cluster", reason=reason, remedy=f"{remedy}. ({kept})", lam=lam)
