@@ -6,6 +6,7 @@ If iterations do not converge, the warning is :class:`sklearn.exceptions.Converg
 import sys
 import warnings
 from types import FrameType
+from typing import Any
 
 from typicality._words import one_line
 
@@ -102,12 +103,25 @@ class RepetitionError(RuntimeError):
     """One of many repetitions failed; the message names the repetition, its seed and the cause."""
 
 
-def warn(message: str | Warning, category: type[Warning]) -> None:
-    """Warn at the line of the caller outside of this package and scikit-learn."""
+def warn(seen: str, remedy: str, category: type[Warning], finding: str, /, **fields: Any) -> None:
+    """Warn at the line of the caller outside of this package and scikit-learn.
+
+    The warning has attributes for readers who want other words: `seen`, what was observed and what
+    it means; `remedy`, one thing to try; `finding`, the name of what was observed; and `fields`,
+    the numbers and names in its message.
+    """
+    warning: Any = category(f"{seen} {remedy}".rstrip())
+    warning.seen, warning.remedy = seen, remedy
+    warning.finding, warning.fields = finding, fields
+    warn_again(warning)
+
+
+def warn_again(warning: Warning) -> None:
+    """Warn of what another fit has warned of."""
     level, frame = 1, sys._getframe()
     while frame.f_back and _package(frame) in ("typicality", "sklearn"):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(warning, type(warning), stacklevel=level)
 
 
 def _package(frame: FrameType) -> str:

@@ -212,4 +212,4 @@ def test_a_warning_has_the_name_and_the_fields_of_its_finding():
         OneClusterPCM().fit(X)
     warning = record[0].message
     assert warning.finding == "constant features"
-    assert warning.fields == {"names": "feature 1"}
+    assert warning.fields == {"names": "feature 1", "columns": [1]}

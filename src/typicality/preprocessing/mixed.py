@@ -185,9 +185,11 @@ class MixedColumns(TransformerMixin, BaseEstimator):
             )
         if left_out:
             warn(
-                f"Columns left out: {reasons}. Set max_categories to allow more categories, or "
-                "drop the columns.",
+                f"Columns left out: {reasons}.",
+                "Set max_categories to allow more categories, or drop the columns.",
                 FeatureWarning,
+                "columns left out",
+                columns=left_out,
             )
         self.kinds_, self.categories_, self.left_out_ = kinds, categories, left_out
         self.heights_ = np.array(heights, dtype=np.float64)
