@@ -316,7 +316,7 @@ class AlphaTree:
         component[self.node_alpha <= alpha] = -1
         return Cut(number_clusters(component, self.weight, min_cluster_size), alpha)
 
-    @cached_property
+    @property
     def sides(self) -> Sides:
         """The two sides of each edge."""
         return Sides.of(self.pairs, self.saddles, self.heights, self.weight)
