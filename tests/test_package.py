@@ -34,7 +34,7 @@ LAYERS = [
     ],
     ["_progress", "_sparse", "_tensors", "compiled"],
     ["_threads", "kernels", "membership"],
-    ["_quantiles", "tables"],
+    ["tables"],
     ["rows"],
     ["operators"],
     ["spaces"],

@@ -19,9 +19,9 @@ from typicality import (
     SequentialPCM,
     SparseAdaptivePCM,
 )
-from typicality._quantiles import weighted_quantile
 from typicality.exceptions import BandwidthWarning, ClusteringWarning
 from typicality.kernels import Gaussian
+from typicality.rows.quantiles import weighted_quantile
 from ways import summed_by
 
 FAST = ["blocked", "tiles", "truncated", "nufft"]

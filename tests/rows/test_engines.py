@@ -313,34 +313,6 @@ def test_files_that_cannot_be_used_are_refused_by_name(tmp_path, X):
         open_rows(tmp_path / "*.parquet")
 
 
-def test_results_are_written_block_by_block_or_not_at_all(tmp_path, monkeypatch, X):
-    import pyarrow.parquet as pq
-
-    monkeypatch.setattr(file, "BLOCK_ROWS", 100)
-    monkeypatch.setattr(file, "_BATCH_ENTRIES", 1500)
-    write(tmp_path / "rows.parquet", X)
-    rows = open_rows(tmp_path / "rows.parquet")
-    model = FuzzyCMeans(3, random_state=0).fit(rows)
-    path = tmp_path / "labels.parquet"
-    rows.to_parquet(path, label=model.predict, membership=model.predict_memberships)
-    found = pq.read_table(path).to_pandas()
-    assert_array_equal(found["label"], model.labels_)
-    assert_array_equal(found.iloc[:, 1:], model.predict_memberships(rows))
-    assert list(found.columns[1:]) == ["membership_0", "membership_1", "membership_2"]
-    with pytest.raises(FileExistsError):
-        rows.to_parquet(path, label=model.predict)
-
-    def fail(some):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        rows.to_parquet(tmp_path / "half.parquet", label=model.predict, other=fail)
-    with pytest.raises(ValueError, match="no results"):
-        rows.to_parquet(tmp_path / "half.parquet")
-    names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == ["labels.parquet", "rows.parquet"]
-
-
 def test_large_results_are_in_a_temporary_file(tmp_path, monkeypatch, X):
     monkeypatch.setattr(file, "_HELD_BYTES", 1000)
     np.save(tmp_path / "rows.npy", X)

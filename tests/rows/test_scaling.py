@@ -5,9 +5,16 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from typicality.preprocessing import ColumnScaler
-from typicality.rows import ArrayRows, order_statistics
+from typicality.rows import ArrayRows, quantiles
+from typicality.rows.base import View
 
 CUTS = (100, 101, 700)
+
+
+def in_blocks(X):
+    """Rows in blocks that are not in memory."""
+    rows = ArrayRows(X, cuts=[cut for cut in CUTS if cut < len(X)])
+    return View(rows, lambda block: block, weighted=False)
 
 
 @pytest.fixture(name="X")
@@ -29,9 +36,8 @@ def columns_of_all_kinds(rng):
 @pytest.mark.parametrize("n", [1, 2, 5, 1001])
 def test_quantiles_have_the_bits_of_numpy(X, n):
     rates = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0]
-    rows = ArrayRows(X[:n], cuts=[cut for cut in CUTS if cut < n])
-    found = order_statistics(rows, lambda block: block.X, rates)
-    assert_array_equal(found.values, np.quantile(X[:n], rates, axis=0))
+    found = quantiles(in_blocks(X[:n]), lambda block: block.X, rates)
+    assert_array_equal(found, np.quantile(X[:n], rates, axis=0))
 
 
 @pytest.mark.parametrize(
@@ -43,11 +49,11 @@ def test_scaler_of_blocks_is_that_of_an_array(X, rng, scale, log, missing, rate)
     X[rng.random(X.shape) < rate] = np.nan
     scaler = ColumnScaler(scale=scale, log=log, missing=missing)
     expected = scaler.fit(X).transform(X)
-    of_blocks = ColumnScaler(scale=scale, log=log, missing=missing).fit(ArrayRows(X, cuts=CUTS))
+    of_blocks = ColumnScaler(scale=scale, log=log, missing=missing).fit(in_blocks(X))
     compare = assert_array_equal if scale != "standard" else assert_close
     for name in ("log_unit_", "fill_", "center_", "scale_"):
         compare(getattr(of_blocks, name), getattr(scaler, name))
-    moved = of_blocks.transform(ArrayRows(X, cuts=CUTS))
+    moved = of_blocks.transform(in_blocks(X))
     compare(moved.take(np.arange(len(X))), expected)
 
 
@@ -58,4 +64,4 @@ def assert_close(found, expected):
 def test_column_without_values_is_named(X):
     X[:, 4] = np.nan
     with pytest.raises(ValueError, match="Column 4 of X has only missing values"):
-        ColumnScaler(missing="median").fit(ArrayRows(X, cuts=CUTS))
+        ColumnScaler(missing="median").fit(in_blocks(X))

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from typicality._quantiles import weighted_quantile
 from typicality._sparse import is_sparse, stack_rows
 from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats
@@ -23,6 +22,7 @@ from typicality.rows import (
     quantile,
     rows_in_memory,
 )
+from typicality.rows.quantiles import weighted_quantile
 
 _FEW_COLUMNS = 3  # Gaussian sums by Fourier transforms are linear in the number of rows
 _MOST_ROWS = 10_000  # of more columns or other kernels, where sums are over pairs of rows

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions
 from typicality._progress import part
-from typicality._quantiles import unit_of_weight
 from typicality._tensors import array_of, tensor_of
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks
@@ -51,6 +50,7 @@ from typicality.levelsets.heights import Landscape
 from typicality.levelsets.regions import Regions
 from typicality.levelsets.tree import AlphaTree, Cut
 from typicality.rows import DistinctRows, Rows, content_hash
+from typicality.rows.quantiles import unit_of_weight
 from typicality.solve.picard import Status
 from typicality.spaces.base import Tally
 from typicality.spaces.nearest import GivenDistances, NearestRows

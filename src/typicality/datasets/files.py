@@ -37,7 +37,7 @@ def load_s2(folder: PathOrNone = None) -> Labelled:
     y : array of shape (5000,)
         0 to 14.
     """
-    X, labels = _read(_find("s2.csv", folder), (5000, 2))
+    X, labels = _read("s2.csv", folder, (5000, 2))
     return X, labels - 1
 
 
@@ -66,11 +66,8 @@ def load_breast_cancer_original(folder: PathOrNone = None) -> Labelled:
     y : array of shape (683,)
         0 for benign (444 rows), 1 for malignant (239).
     """
-    try:
-        path = _find("breast_cancer_wisconsin_original_683.csv", folder)
-    except FileNotFoundError as missing:
-        return _fetch(15, "malignant", missing)
-    return _read(path, (683, 9))
+    name = "breast_cancer_wisconsin_original_683.csv"
+    return _read_or_fetch(name, folder, (683, 9), data_id=15, positive="malignant")
 
 
 def load_ionosphere(folder: PathOrNone = None) -> Labelled:
@@ -97,42 +94,41 @@ def load_ionosphere(folder: PathOrNone = None) -> Labelled:
     y : array of shape (351,)
         0 for good returns (225 rows), 1 for bad ones (126).
     """
-    try:
-        path = _find("ionosphere.csv", folder)
-    except FileNotFoundError as missing:
-        return _fetch(59, "b", missing)
-    return _read(path, (351, 34))
+    return _read_or_fetch("ionosphere.csv", folder, (351, 34), data_id=59, positive="b")
 
 
-def _find(name: str, folder: PathOrNone) -> Path:
+def _read(name: str, folder: PathOrNone, shape: tuple[int, int]) -> Labelled:
+    """The rows of a file with a header line, and the labels in its last column."""
     folder = folder or os.environ.get(FOLDER_VARIABLE)
     if not folder or not (Path(folder) / name).is_file():
         raise FileNotFoundError(
             f"{name} is not part of typicality. Put the file into a folder and set the environment "
             f"variable {FOLDER_VARIABLE} to it, or pass folder (now: {str(folder or 'none')!r})."
         )
-    return Path(folder) / name
-
-
-def _read(path: Path, shape: tuple[int, int]) -> Labelled:
-    """The rows of a file with a header line, and the labels in its last column."""
-    table = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+    table = np.loadtxt(Path(folder) / name, delimiter=",", skiprows=1, ndmin=2)
     X, labels = table[:, :-1], table[:, -1].astype(np.int_)
     if X.shape != shape:
         raise ValueError(
-            f"{path} has {X.shape[0]} rows of {X.shape[1]} features and a label; {shape[0]} rows "
-            f"of {shape[1]} features were expected. Get the file again."
+            f"{Path(folder) / name} has {X.shape[0]} rows of {X.shape[1]} features and a label; "
+            f"{shape[0]} rows of {shape[1]} features were expected. Get the file again."
         )
     return X, labels
 
 
-def _fetch(data_id: int, positive: str, missing: FileNotFoundError) -> Labelled:
-    """Complete rows of a data set of OpenML; the label of the class `positive` is 1."""
+def _read_or_fetch(
+    name: str, folder: PathOrNone, shape: tuple[int, int], *, data_id: int, positive: str
+) -> Labelled:
+    """The same, or complete rows of a data set of OpenML; the label of `positive` is 1."""
     try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="A network error occurred")  # and is retried
-            found = fetch_openml(data_id=data_id, as_frame=False, parser="liac-arff", n_retries=1)
-    except (URLError, TimeoutError) as error:
-        raise FileNotFoundError(f"{missing} OpenML cannot be reached: {error}") from error
-    complete = ~np.isnan(found.data).any(axis=1)
-    return found.data[complete], (found.target[complete] == positive).astype(np.int_)
+        return _read(name, folder, shape)
+    except FileNotFoundError as missing:
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="A network error occurred")  # is retried
+                data = fetch_openml(
+                    data_id=data_id, as_frame=False, parser="liac-arff", n_retries=1
+                )
+        except (URLError, TimeoutError) as error:
+            raise FileNotFoundError(f"{missing} OpenML cannot be reached: {error}") from error
+    complete = ~np.isnan(data.data).any(axis=1)
+    return data.data[complete], (data.target[complete] == positive).astype(np.int_)

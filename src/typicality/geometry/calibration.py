@@ -5,10 +5,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv
 
-from typicality._quantiles import unit_of_weight
 from typicality._typing import Doubles, Floats
 from typicality.geometry.scores import KnownRows
 from typicality.operators.base import row_sums
+from typicality.rows.quantiles import unit_of_weight
 
 _ENTRIES_AT_ONCE = 2**20  # of the matrix of kernel values
 _STEPS = 1024

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._cached import cached_property
-from typicality._quantiles import weighted_quantile
 from typicality._tensors import array_of
 from typicality._threads import over_blocks
 from typicality._typing import Doubles, Floats, Places
@@ -15,6 +14,7 @@ from typicality.operators import Columns, has_compiled_sums
 from typicality.operators.base import row_sums
 from typicality.operators.dense import gather
 from typicality.operators.tails import ExactTails
+from typicality.rows.quantiles import weighted_quantile
 from typicality.spaces.gram import (
     ExpandedPrototypes,
     KernelPrototypes,

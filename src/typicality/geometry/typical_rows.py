@@ -6,9 +6,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._quantiles import robust_spread
 from typicality._typing import Doubles, Floats
 from typicality._words import YEARS
+from typicality.rows import ArrayRows, robust_spreads
 from typicality.spaces.nearest import NearestRows
 
 N_COMPARED = 20  # neighbours that a row is compared with
@@ -28,7 +28,8 @@ def robust_scale(rows: Floats) -> Doubles:
 
     One where all values are equal.
     """
-    return np.array([robust_spread(column.astype(np.float64)) or 1.0 for column in rows.T])
+    spreads = robust_spreads(ArrayRows(rows), np.quantile(rows, [0.25, 0.5, 0.75], axis=0))
+    return np.where(spreads > 0, spreads, 1.0)
 
 
 @dataclass(frozen=True, eq=False)

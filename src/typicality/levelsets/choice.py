@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.levelsets.growing import (
     ROWS_OF_A_NEIGHBOUR,
@@ -27,6 +26,7 @@ from typicality.levelsets.growing import (
 )
 from typicality.levelsets.heights import REACH, Landscape, distances_to_others
 from typicality.levelsets.tree import AlphaTree, Cut, number_clusters
+from typicality.rows.quantiles import weighted_quantile
 from typicality.spaces.nearest import neighbours_of
 
 _NEIGHBOURS = (6, 11, 22, 45, 90, 180, 360, 720)  # of a scale

@@ -280,33 +280,30 @@ def meet(above, level, pairs, first, last, levels):
 @cached()
 def merge_sides(
     pairs, saddles, heights,
-    peaks, firsts, low_rows, sizes, sums, above_edge,
-    size, sum_of_heights, place, parent, peak, last, after, lowest, at_lowest,
+    peaks, low_rows, sizes, sums, above_edge,
+    size, sum_of_heights, place, parent, last, after, lowest, at_lowest,
 ):  # fmt: skip
     """Fill in the two sides of each edge, that with the higher peak first.
 
-    These are peaks, first rows, sizes and sums of heights; and of the lower side the number of rows
-    and the weight of those above the edge.
+    These are peaks, sizes and sums of heights; and of the lower side the number of rows and the
+    weight of those above the edge. The root of a component is its peak.
 
     Of equal peaks, the one with the smaller index is the higher one. `size`, `sum_of_heights`,
     `lowest` and `at_lowest` begin with the weight, weighted height, height and weight of each row.
     `place` becomes the place of each row in an order in which the lower side of every edge follows
-    its higher side, and begins with ones. `parent`, `peak` and `last` begin with each row itself,
-    `after` with -1.
+    its higher side, and begins with ones. `parent` and `last` begin with each row itself, `after`
+    with -1.
     """
     a = 0
     for e in range(len(pairs)):
         a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
-        first, second = peak[a], peak[b]
-        higher = heights[first] > heights[second]
-        if not (higher or (heights[first] == heights[second] and first < second)):
+        if heights[b] > heights[a] or (heights[b] == heights[a] and b < a):
             a, b = b, a
         # rows at the height of an edge are not above it
         level_a = at_lowest[a] if lowest[a] == saddles[e] else 0.0
         level_b = at_lowest[b] if lowest[b] == saddles[e] else 0.0
         above_edge[e], low_rows[e] = size[b] - level_b, place[b]
-        peaks[e, 0], peaks[e, 1] = peak[a], peak[b]
-        firsts[e, 0], firsts[e, 1] = a, b
+        peaks[e, 0], peaks[e, 1] = a, b
         sizes[e, 0], sizes[e, 1] = size[a], size[b]
         sums[e, 0], sums[e, 1] = sum_of_heights[a], sum_of_heights[b]
         size[a] += size[b]
@@ -321,32 +318,3 @@ def merge_sides(
         place[row] = number
         row = after[row]
         number += 1
-
-
-@cached()
-def prune(pairs, heights, edges, ends, total, parent, lowest, inside):
-    """The edges that join components with kept nodes; returns their number.
-
-    The ends are kept nodes of the two components: of each the lowest, whose height is nearest to
-    that of the edge. What joins it without a kept node of its own counts as a part of that node:
-    `total` is the weight of the kept nodes with all that is part of them. It begins with the weight
-    of kept nodes and 0 for others, `parent` with each node itself, `lowest` with kept nodes and -1
-    for others, and `inside` with weights.
-    """
-    n_edges = 0
-    for e in range(len(pairs)):
-        a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
-        first, second = lowest[a], lowest[b]
-        if first >= 0 and second >= 0:
-            edges[n_edges], ends[n_edges, 0], ends[n_edges, 1] = e, first, second
-            n_edges += 1
-            low = first if heights[first] <= heights[second] else second
-        else:
-            low = max(first, second)
-            if low >= 0:
-                total[low] += inside[b] if first >= 0 else inside[a]
-        root, leaf = (a, b) if inside[a] >= inside[b] else (b, a)
-        parent[leaf] = root
-        lowest[root] = low
-        inside[root] += inside[leaf]
-    return n_edges

@@ -244,7 +244,8 @@ def _peak_pairs(forest: Forest, landscape: Landscape, heights: Doubles) -> Pairs
     In many dimensions hundreds of rows may be nearer to a peak than the next peak is, and still the
     straight way between the two peaks may be higher than any way through neighbours.
     """
-    branches = branches_of(forest.pairs, forest.saddles, heights, np.ones(len(heights)))
+    sides = Sides.of(forest.pairs, forest.saddles, heights, np.ones(len(heights)))
+    branches = branches_of(sides, forest.saddles, heights)
     peaks = np.append(heights.argmax(), branches.peak)
     search = NearestRows(landscape.rows[peaks], landscape.nearest.norm)
     near = search.among(landscape.n_neighbors)

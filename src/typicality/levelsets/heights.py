@@ -13,7 +13,7 @@ from typicality._tensors import array_of
 from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.kernels.local import WIDTH_SHARE
-from typicality.levelsets.tree import Cut, Pairs, Sides
+from typicality.levelsets.tree import AlphaTree, Cut
 from typicality.operators import (
     Expansion,
     KernelColumns,
@@ -214,7 +214,7 @@ class Landscape(_Typical):
         return Joined(node, entry, own)
 
     def fill_labels(
-        self, labels: Labels, node: Places, cut: Cut, pairs: Pairs, rows: Floats | None
+        self, labels: Labels, node: Places, cut: Cut, tree: AlphaTree, rows: Floats | None
     ) -> Labels:
         """Give rows below the cut the label of the nearest node that is in a cluster.
 
@@ -226,8 +226,8 @@ class Landscape(_Typical):
             The node that each row joins.
         cut : Cut
             The clusters of the nodes.
-        pairs : array of shape (n - 1, 2)
-            The edges of the tree.
+        tree : AlphaTree
+            The tree.
         rows : array of shape (m, d) or None
             The rows; None for the nodes themselves.
         """
@@ -420,12 +420,11 @@ class LocalLandscape(_Typical):
         return Joined(node, np.minimum(own, node_heights[node]), own, reach)
 
     def fill_labels(
-        self, labels: Labels, node: Places, cut: Cut, pairs: Pairs, rows: Floats | None
+        self, labels: Labels, node: Places, cut: Cut, tree: AlphaTree, rows: Floats | None
     ) -> Labels:
         """Rows get the label of their node; nodes below the cut that of the node they join."""
         filled = cut.node_labels.copy()
-        alike = np.ones(len(filled))
-        Sides.of(pairs, alike, alike, alike).fill_along(filled)
+        tree.sides.fill_along(filled)
         return filled[node]
 
     def reach(self, points: Floats) -> Doubles:

@@ -167,7 +167,7 @@ class Regions:
             return cut.labels(node, entry)
         if cut.filled is None:
             labels = cut.labels(node, entry)
-            return self.landscape.fill_labels(labels, node, cut, self.tree.pairs, rows)
+            return self.landscape.fill_labels(labels, node, cut, self.tree, rows)
         labels = cut.filled[node]
         if assign == "typical" and cut.reach is not None:
             if reach is None:

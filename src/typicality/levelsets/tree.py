@@ -31,7 +31,9 @@ class Sides(NamedTuple):
     """The two sides of each edge of a spanning tree, as ranges of rows in one order.
 
     The rows of the side with the higher peak are those with places from `first` to `middle`, those
-    of the other side go from there to `last`. Between two neighbouring places is one edge.
+    of the other side go from there to `last`. Either side begins with its peak. Between two
+    neighbouring places is one edge, that with the second place as its `middle`; the lowest edge
+    between two places is that at which their rows are joined.
 
     Parameters
     ----------
@@ -65,19 +67,19 @@ class Sides(NamedTuple):
         """
         from typicality.levelsets.compiled import merge_sides  # numba takes a second to load
 
-        peaks, firsts = np.empty((2, len(pairs), 2), np.intp)
-        sizes, sums = np.empty((2, len(pairs), 2))
+        peaks, (sizes, sums) = np.empty((len(pairs), 2), np.intp), np.empty((2, len(pairs), 2))
         low_rows, above = np.empty(len(pairs), np.intp), np.empty(len(pairs))
         place, own = np.ones(len(heights), np.intp), np.arange(len(heights))
         counts = counts.astype(np.float64)
         merge_sides(
-            pairs, saddles, heights, peaks, firsts, low_rows, sizes, sums, above,
+            pairs, saddles, heights, peaks, low_rows, sizes, sums, above,
             counts.copy(), heights * counts, place,
-            own.copy(), own.copy(), own.copy(), np.full_like(own, -1), heights.copy(), counts,
+            own.copy(), own.copy(), np.full_like(own, -1), heights.copy(), counts,
         )  # fmt: skip
-        first, middle = place[firsts].T
-        ranges = first, middle, middle + low_rows
-        return cls(pairs, peaks, sizes, sums / sizes, above, place, *ranges)
+        first, middle = place[peaks].T
+        return cls(
+            pairs, peaks, sizes, sums / sizes, above, place, first, middle, middle + low_rows
+        )
 
     def label_cores(self, separates: NDArray[np.bool_]) -> tuple[NDArray[np.int64], int]:
         """Label what joins a peak before an edge separates it from another; -1 for all else.
@@ -135,12 +137,11 @@ class Branches(NamedTuple):
     weight: Doubles
 
 
-def branches_of(pairs: Pairs, saddles: Doubles, heights: Doubles, weight: Doubles) -> Branches:
-    """The branches of a spanning tree over nodes of given heights and weights.
+def branches_of(sides: Sides, saddles: Doubles, heights: Doubles) -> Branches:
+    """The branches of a spanning tree, given the sides of its edges.
 
     A node that joins a slope has no peak of its own and makes no branch.
     """
-    sides = Sides.of(pairs, saddles, heights, weight)
     parent, peak = sides.peaks.T
     edge = np.flatnonzero(heights[peak] > saddles)
     return Branches(peak[edge], parent[edge], edge, sides.above[edge])
@@ -315,10 +316,15 @@ class AlphaTree:
         component[self.node_alpha <= alpha] = -1
         return Cut(number_clusters(component, self.weight, min_cluster_size), alpha)
 
+    @property
+    def sides(self) -> Sides:
+        """The two sides of each edge."""
+        return Sides.of(self.pairs, self.saddles, self.heights, self.weight)
+
     @cached_property
     def branches(self) -> Branches:
         """The branches, by decreasing saddle."""
-        return branches_of(self.pairs, self.saddles, self.heights, self.weight)
+        return branches_of(self.sides, self.saddles, self.heights)
 
     def __repr__(self) -> str:
         return f"AlphaTree({self.n_nodes} distinct rows, {len(self.branches.peak)} branches)"
@@ -396,9 +402,7 @@ class PrunedTree(NamedTuple):
     edge : array of shape (k - 1,)
         The edge of the whole tree at which the two components meet.
     weight : array of shape (k,)
-        The weight of each node and of the nodes left out that joined its component while it was
-        the lowest kept node there. Sizes at any alpha are exact except for nodes left out between
-        two kept ones.
+        The weight of each node and of the nodes left out that are joined to it before any other.
     """
 
     nodes: Places
@@ -410,25 +414,24 @@ class PrunedTree(NamedTuple):
 def pruned(tree: AlphaTree, nodes: Places) -> PrunedTree:
     """The tree of some of its nodes; the tree itself if all are kept. Costs O(n).
 
-    Original to typicality: Kruskal's algorithm over the edges of the whole tree, where a component
-    without a kept node only adds its weight.
+    Original to typicality: in the order of `Sides`, neighbouring nodes that are kept are joined at
+    the lowest edge between them, and those left out on either side of this edge belong to them.
     """
-    kept = np.zeros(tree.n_nodes, bool)
-    kept[nodes] = True
-    nodes = np.flatnonzero(kept)
+    nodes, every = np.unique(nodes), np.arange(tree.n_nodes)
     if len(nodes) == tree.n_nodes:
-        return PrunedTree(nodes, tree.pairs, np.arange(len(tree.pairs)), tree.weight)
-    from typicality.levelsets.compiled import prune  # numba takes a second to load
-
-    edge, ends = np.empty(len(tree.pairs), np.intp), np.empty_like(tree.pairs)
-    total = np.where(kept, tree.weight, 0.0)
-    own = np.arange(tree.n_nodes)
-    n_edges = prune(
-        tree.pairs, tree.heights, edge, ends, total,
-        own, np.where(kept, own, -1), tree.weight.copy(),
-    )  # fmt: skip
-    pairs = np.searchsorted(nodes, ends[:n_edges])
-    return PrunedTree(nodes, pairs, edge[:n_edges].copy(), total[nodes])
+        return PrunedTree(nodes, tree.pairs, every[:-1], tree.weight)
+    sides = tree.sides
+    in_order = np.argsort(sides.place[nodes])
+    edge_before = np.empty(tree.n_nodes + 1, np.intp)  # each place, and one after the last
+    edge_before[sides.middle], edge_before[-1] = every[:-1], -1
+    edge = np.maximum.reduceat(edge_before, sides.place[nodes[in_order]] + 1)[:-1]
+    weight = np.empty(len(nodes))
+    ordered = np.empty(tree.n_nodes)
+    ordered[sides.place] = tree.weight
+    weight[in_order] = np.add.reduceat(ordered, np.append(0, sides.middle[edge]))
+    falling = np.argsort(edge)
+    pairs = np.column_stack([in_order[:-1], in_order[1:]])[falling]
+    return PrunedTree(nodes, pairs, edge[falling], weight)
 
 
 def _check_alpha(alpha: Any) -> float:

@@ -1,7 +1,5 @@
 """Columns of numbers on a common scale, and missing values filled in."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
@@ -11,23 +9,21 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from typicality._compat import StrOptions, fit_context
-from typicality._quantiles import IQR_OF_NORMAL, RAREST, SPIKE
 from typicality._typing import Doubles, Floats
 from typicality.geometry.checks import check_blocks, check_rows, differ, rounding_of
 from typicality.rows import (
     ArrayRows,
     Block,
-    OrderStatistics,
     Rows,
     as_rows,
     is_blockwise,
-    order_statistics,
+    quantiles,
+    robust_spreads,
     row_blocks,
 )
 
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # less is rounded to zero
 _SKEWED, _LESS_SKEWED = 0.5, 0.2
-_MIDDLE = (0.0, 0.5, 1.0)
 _QUARTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _TAILS = (0.05, 0.5, 0.95)  # quantiles that skewness follows from
 _SMALLEST_UNIT = 1e-300  # numbers over it do not overflow but for the largest of all
@@ -206,32 +202,31 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _moments(self, rows: Rows) -> Doubles:
         """The unit of the logarithm, the median, the centre and the scale of each column."""
-        is_robust, dtype = self.scale == "robust", rows.dtype
         with np.errstate(over="ignore", invalid="ignore"):
-            seen = _quantiles(rows, _values, _QUARTILES if is_robust else _MIDDLE)
-            for j in np.flatnonzero(np.isnan(seen.low[0])):
+            found = quantiles(rows, _values, _QUARTILES)
+            for j in np.flatnonzero(np.isnan(found[0])):
                 raise ValueError(
                     f"{self._label(int(j))} of X has only missing values, so it has no median to "
                     "fill in. Drop the column."
                 )
-            fill, unit = _middle(seen), _log_units(rows, self.log)
+            fill, unit = found[2], _log_units(rows, self.log)
             if unit.any():
-                rows, seen = rows.moved(partial(_signed_log, unit=unit)), _in_logs(seen, unit)
-            low, high = seen.low[0], seen.high[-1]
+                rows = rows.moved(partial(_signed_log, unit=unit))
+                found = quantiles(rows, _values, _QUARTILES)
+            low, high = found[0], found[-1]
+            is_varied = differ(low, high, rows.dtype)
             center, scale = _signed_log(fill, unit), np.ones(rows.n_features)
             if self.scale == "none":
                 center = np.zeros(rows.n_features)
             else:
                 spread = np.zeros(rows.n_features)
-                if is_robust:
-                    spread = _robust_spreads(rows, seen, rounding_of(dtype))
-                mean, deviation = center, scale
+                if self.scale == "robust":
+                    spread = robust_spreads(rows, found[1:-1], rounding_of(rows.dtype))
                 if not spread.all():
                     mean, deviation = _means_and_deviations(rows, low, high)
-                is_varied = differ(low, high, dtype)
-                wanted = np.where(spread > 0, spread, np.maximum(deviation, _SMALLEST))
-                scale = np.where(is_varied, wanted, 1.0)
-                center = np.where(is_varied & (self.scale == "standard"), mean, center)
+                    spread = np.where(spread > 0, spread, np.maximum(deviation, _SMALLEST))
+                    center = np.where(is_varied & (self.scale == "standard"), mean, center)
+                scale = np.where(is_varied, spread, 1.0)
         for j in np.flatnonzero(~np.isfinite(scale)):
             raise ValueError(
                 f"{self._label(int(j))} of X has too large a range for float64: from "
@@ -250,11 +245,6 @@ def _signed_log(values: Any, unit: Any) -> Doubles:
     return np.asarray(np.where(unit > 0, np.sign(values) * np.log1p(ratios), values))
 
 
-def _in_logs(found: OrderStatistics, unit: Doubles) -> OrderStatistics:
-    """The order statistics of the logarithms, which keep the order of values."""
-    return replace(found, low=_signed_log(found.low, unit), high=_signed_log(found.high, unit))
-
-
 def skewed_columns(X: Floats) -> NDArray[np.bool_]:
     """Which columns ``log="auto"`` replaces by logarithms; missing values are left out."""
     found: NDArray[np.bool_] = _log_units(ArrayRows(X), "auto") > 0
@@ -265,92 +255,41 @@ def _log_units(rows: Rows, log: str) -> Doubles:
     """The unit in which the logarithm of each column is taken; 0 for none."""
     if log == "none":
         return np.zeros(rows.n_features)
-    sizes = _quantiles(rows, _sizes_of, [0.05]).values[0]  # NaN without any
+    sizes = quantiles(rows, _sizes, [0.05])[0]  # NaN without any
     unit = np.where(np.isnan(sizes), 0.0, np.maximum(sizes, _SMALLEST_UNIT))
     if log == "all":
         return unit
-    seen = _quantiles(rows, _values, _TAILS)
-    before, after = (np.abs(_skewness(*each.values)) for each in (seen, _in_logs(seen, unit)))
+    tails = quantiles(rows, _values, _TAILS)
+    before, after = np.abs(_skewness(tails)), np.abs(_skewness(_signed_log(tails, unit)))
     return np.where((before > _SKEWED) & (after < before - _LESS_SKEWED), unit, 0.0)
 
 
-def _skewness(low: Any, median: Any, high: Any) -> Any:
+def _skewness(tails: Doubles) -> Doubles:
+    low, median, high = tails
     width = np.where(high > low, high - low, 1.0)
     return np.where(high > low, (high + low - 2.0 * median) / width, 0.0)
 
 
-# ---- statistics of columns, by passes over blocks of rows ----------------------------------------
-# Quantiles of an array and of blocks have the same bits. Means and deviations are sums over blocks,
-# and may differ in the last digit.
-
-
-def _quantiles(
-    rows: Rows, values_of_block: Callable[[Block], Floats], rates: Sequence[float]
-) -> OrderStatistics:
-    """What :func:`order_statistics` finds, in memory by partition, which is quicker."""
-    if not isinstance(rows, ArrayRows):
-        return order_statistics(rows, values_of_block, rates)
-    columns = values_of_block(Block(rows.X, None, 0)).T
-    found = np.full((2, len(rates), len(columns)), np.nan)
-    share = np.zeros((len(rates), len(columns)))
-    for j, column in enumerate(columns):
-        known = column[~np.isnan(column)].astype(np.float64)
-        if len(known):
-            position = np.multiply(rates, len(known) - 1.0)
-            ends = np.stack([np.floor(position), np.ceil(position)]).astype(np.intp)
-            found[:, :, j] = np.partition(known, np.unique(ends))[ends]
-            share[:, j] = position - ends[0]
-    return OrderStatistics(found[0], found[1], share)
-
-
 def _means_and_deviations(rows: Rows, low: Doubles, high: Doubles) -> tuple[Doubles, Doubles]:
-    """In units of the largest value, so that squares neither overflow nor vanish."""
+    """In units of the largest value, so that squares neither overflow nor vanish.
+
+    These are sums over blocks: the last digits may differ from those of an array.
+    """
     unit = np.maximum(np.abs(low), np.abs(high))
     unit = np.where(unit > 0, unit, 1.0)
-    counts, sums = rows.fold(
-        lambda block: np.stack(
-            [np.sum(~np.isnan(block.X), axis=0), np.nansum(block.X / unit, axis=0)]
-        )
-    )
+
+    def count(block: Block) -> Doubles:
+        return np.stack([np.sum(~np.isnan(block.X), axis=0), np.nansum(block.X / unit, axis=0)])
+
+    counts, sums = rows.fold(count)
     mean = sums / counts
-    widest = np.maximum(np.abs(low / unit - mean), np.abs(high / unit - mean))
-    widest = np.where(widest > 0, widest, 1.0)
-    squares = rows.fold(lambda block: np.nansum(((block.X / unit - mean) / widest) ** 2, axis=0))
-    return mean * unit, widest * np.sqrt(squares / counts) * unit
+    squares = rows.fold(lambda block: np.nansum((block.X / unit - mean) ** 2, axis=0))
+    return mean * unit, np.sqrt(squares / counts) * unit
 
 
 def _values(block: Block) -> Floats:
     return block.X
 
 
-def _middle(found: OrderStatistics) -> Doubles:
-    """Medians as :func:`numpy.median` has them; they are the middle one of the quantiles."""
-    at = len(found.share) // 2
-    between = (found.low[at] + found.high[at]) / 2
-    return np.asarray(np.where(found.share[at] > 0, between, found.low[at]))
-
-
-def _robust_spreads(rows: Rows, quartiles: OrderStatistics, rounding: float) -> Doubles:
-    """What :func:`typicality._quantiles.robust_spread` gives for each column."""
-    low, median, high = quartiles.values[1:-1]
-    is_wide = high - low > rounding * np.maximum(np.abs(low), np.abs(high))
-    spread = np.where(is_wide, high - low, 0.0) / IQR_OF_NORMAL
-    apart = partial(_apart, median=median, rounding=rounding)
-    counts = rows.fold(lambda block: np.sum([~np.isnan(block.X), ~np.isnan(apart(block))], axis=1))
-    n_rows, n_others = counts
-    is_spiky = (n_others > 0) & (n_others <= (1.0 - SPIKE) * n_rows)
-    if is_spiky.any():
-        share = np.maximum(n_others / n_rows, RAREST)
-        typical = _middle(_quantiles(rows, apart, [0.5]))
-        spread = np.where(is_spiky, np.maximum(spread, np.sqrt(share) * typical), spread)
-    return spread
-
-
-def _apart(block: Block, *, median: Doubles, rounding: float) -> Doubles:
-    """How far values are from the median; NaN for those that are equal to it."""
-    far = np.abs(block.X - median)
-    return np.where(far > rounding * np.abs(median), far, np.nan)
-
-
-def _sizes_of(block: Block) -> Floats:
+def _sizes(block: Block) -> Floats:
     return np.where(block.X == 0, np.nan, np.abs(block.X))

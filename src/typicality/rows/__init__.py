@@ -20,12 +20,14 @@ from typicality.rows.base import (
 from typicality.rows.distinct import LARGEST_SAMPLE, DistinctRows, content_hash
 from typicality.rows.features import Features
 from typicality.rows.file import FileRows, open_rows
-from typicality.rows.histogram import (
+from typicality.rows.quantiles import (
     Histogram,
-    OrderStatistics,
     histogram,
-    order_statistics,
     quantile,
+    quantiles,
+    robust_spreads,
+    unit_of_weight,
+    weighted_quantile,
 )
 from typicality.rows.tensor import TensorRows
 
@@ -39,7 +41,6 @@ __all__ = [
     "Features",
     "FileRows",
     "Histogram",
-    "OrderStatistics",
     "Rows",
     "SparseRows",
     "TensorRows",
@@ -51,8 +52,11 @@ __all__ = [
     "is_blockwise",
     "is_dask",
     "open_rows",
-    "order_statistics",
     "quantile",
+    "quantiles",
+    "robust_spreads",
     "row_blocks",
     "rows_in_memory",
+    "unit_of_weight",
+    "weighted_quantile",
 ]

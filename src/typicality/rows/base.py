@@ -15,9 +15,9 @@ import numpy as np
 
 from typicality._cached import cached_property
 from typicality._sparse import stack_rows
-from typicality._typing import Doubles, Floats, Places
-from typicality.rows.distinct import LARGEST_SAMPLE, DistinctRows, content_hash
-from typicality.rows.features import Features, FeatureSums
+from typicality._typing import Floats, Places
+from typicality.rows.distinct import LARGEST_SAMPLE, DistinctRows
+from typicality.rows.features import Features
 
 Sum = TypeVar("Sum")  # whatever has `a + b`
 
@@ -167,18 +167,14 @@ class Rows(ABC):
 
     @cached_property
     def features(self) -> Features:
-        """Means, variances and ranges of the features, by two folds."""
-        sums = self.fold(FeatureSums.of)
+        """Means, variances and ranges of the features, by one fold."""
         with np.errstate(over="ignore"):  # judged by `check_magnitudes`
-            squares: Doubles = self.fold(lambda block: sums.squares(block.X, block.weight))
-        return sums.features(squares)
+            return self.fold(Features.of_block)
 
-    @cached_property
+    @property
     def total_weight(self) -> float:
         """The sum of the weights; the number of rows where there are none."""
-        if not self.weighted:
-            return float(self.n_rows)
-        return self.fold(lambda block: float(np.sum(block.weight, dtype=np.float64)))  # type: ignore[arg-type]
+        return self.features.total if self.weighted else float(self.n_rows)
 
     @cached_property
     def every_row(self) -> bool:
@@ -230,22 +226,17 @@ class View(Rows):
         return self._rows.map(lambda block: function(change(block)))
 
 
-def count_distinct_rows(
-    X: Floats | Rows, sample_weight: Floats | None, enough: int | None = None
-) -> int:
+def count_distinct_rows(X: Floats | Rows, sample_weight: Floats | None, enough: int) -> int:
     """The number of distinct rows of positive weight, or some number that is `enough`.
 
-    Without `enough`, all rows are counted by a hash of their content: a sort of n integers. Where
-    rows are not in memory, more than 131,072 are estimated from the smallest hashes.
+    More than 131,072 are estimated from the smallest hashes.
     """
     if isinstance(X, Rows):
         return X.sample().n_distinct
-    first = len(X) if enough is None else min(max(1024, 4 * enough), len(X))
-    for n_rows in sorted({first, len(X)}):  # most often, the first rows are enough
-        keys = content_hash(X[:n_rows])
-        keys = np.sort(keys if sample_weight is None else keys[sample_weight[:n_rows] > 0])
-        n_distinct = int(np.count_nonzero(np.diff(keys))) + min(len(keys), 1)
-        if enough is not None and n_distinct >= enough:
+    for n_rows in (max(1024, 4 * enough), len(X)):  # most often, the first rows are enough
+        weight = None if sample_weight is None else sample_weight[:n_rows]
+        n_distinct = DistinctRows.of(X[:n_rows], weight).n_distinct
+        if n_distinct >= enough:
             break
     return n_distinct
 

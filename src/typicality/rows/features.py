@@ -14,16 +14,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """What the features of the data look like, rows of weight zero left out.
+    """What the features of some rows look like; those of two sets of rows add up.
+
+    Rows of weight zero are left out. Squares about two means add up to those about the
+    mean of all, without a second pass.
 
     Parameters
     ----------
-    mean, variance, low, high : arrays of shape (d,), float64
-        Weighted mean and variance, smallest and largest value.
+    total : float
+        The sum of the weights.
+    mean : array of shape (d,), float64
+        The weighted mean.
+    squares : array of shape (d,), float64
+        The weighted sum of squared differences from the mean.
+    low, high : arrays of shape (d,), float64
+        The smallest and the largest value.
     """
 
+    total: float
     mean: Doubles
-    variance: Doubles
+    squares: Doubles
     low: Doubles
     high: Doubles
 
@@ -34,60 +44,47 @@ class Features:
 
         return ArrayRows(X, sample_weight).features
 
-
-@dataclass(frozen=True, eq=False)
-class FeatureSums:
-    """Sums over rows from which means follow, and the range of each feature; they add up."""
-
-    total: float
-    first: Doubles
-    low: Doubles
-    high: Doubles
-
     @classmethod
-    def of(cls, block: "Block") -> "FeatureSums":
-        rows, w = _counted(block.X, block.weight)
+    def of_block(cls, block: "Block") -> "Features":
+        rows: Any = block.X
+        w = np.ones(len(rows)) if block.weight is None else block.weight.astype(np.float64)
+        if block.weight is not None:
+            rows, w = rows[w > 0], w[w > 0]
+        rows, total = rows.astype(np.float64, copy=False), float(w.sum())
         if not len(rows):
-            nothing = np.full(rows.shape[1], np.inf)
-            return cls(0.0, np.zeros(rows.shape[1]), nothing, -nothing)
+            nothing = np.zeros(rows.shape[1])
+            return cls(0.0, nothing, nothing, nothing + np.inf, nothing - np.inf)
         if is_sparse(rows):
             low, high = (end(axis=0).toarray().ravel() for end in (rows.min, rows.max))
-            return cls(float(w.sum()), rows.T @ w, low, high)
+            mean = rows.T @ w / total
+            return cls(total, mean, _squares_of_sparse(rows, w, mean), low, high)
         # einsum, because a product by BLAS would depend on its threads
-        first = np.einsum("h,hj->j", w, rows)
-        return cls(float(w.sum()), first, rows.min(axis=0), rows.max(axis=0))
+        mean = np.einsum("h,hj->j", w, rows) / total
+        squares = np.einsum("h,hj->j", w, (rows - mean) ** 2)
+        return cls(total, mean, squares, rows.min(axis=0), rows.max(axis=0))
 
-    def __add__(self, other: "FeatureSums") -> "FeatureSums":
-        return FeatureSums(
-            self.total + other.total,
-            self.first + other.first,
+    def __add__(self, other: "Features") -> "Features":
+        if not (self.total and other.total):
+            return self if self.total else other
+        total, apart = self.total + other.total, other.mean - self.mean
+        share = other.total / total
+        return Features(
+            total,
+            self.mean + share * apart,
+            self.squares + other.squares + self.total * share * apart**2,
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
         )
 
     @property
-    def mean(self) -> Doubles:
-        return self.first / self.total
-
-    def squares(self, X: Floats, weight: Floats | None) -> Doubles:
-        """Weighted sums of squares about the mean."""
-        mean = self.mean
-        rows, w = _counted(X, weight)
-        if not is_sparse(rows):
-            return np.asarray(np.einsum("h,hj->j", w, (rows - mean) ** 2))
-        stored, d = np.repeat(w, np.diff(rows.indptr)), len(mean)
-        apart = rows.data - mean[rows.indices]
-        squares = np.bincount(rows.indices, stored * apart**2, minlength=d)
-        zeros = w.sum() - np.bincount(rows.indices, stored, minlength=d)
-        return np.asarray(squares + mean**2 * zeros.clip(min=0.0))
-
-    def features(self, squares: Doubles) -> Features:
-        return Features(self.mean, squares / self.total, self.low, self.high)
+    def variance(self) -> Doubles:
+        """The weighted variance of each feature."""
+        return self.squares / self.total
 
 
-def _counted(X: Any, weight: Floats | None) -> tuple[Any, Doubles]:
-    """Rows of positive weight and their weights, as float64."""
-    if weight is not None:
-        X, weight = X[weight > 0], weight[weight > 0]
-    w = np.ones(len(X)) if weight is None else weight.astype(np.float64)
-    return X.astype(np.float64, copy=False), w
+def _squares_of_sparse(rows: Any, w: Doubles, mean: Doubles) -> Doubles:
+    stored, d = np.repeat(w, np.diff(rows.indptr)), len(mean)
+    apart = rows.data - mean[rows.indices]
+    squares = np.bincount(rows.indices, stored * apart**2, minlength=d)
+    zeros = w.sum() - np.bincount(rows.indices, stored, minlength=d)
+    return np.asarray(squares + mean**2 * zeros.clip(min=0.0))

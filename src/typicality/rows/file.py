@@ -13,12 +13,10 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from typicality._files import atomic_file
 from typicality._threads import TreeSum, tree_sum
 from typicality._typing import Floats
 from typicality._words import shown_path
 from typicality.exceptions import TableError
-from typicality.rows.array import ArrayRows
 from typicality.rows.base import BLOCK_ROWS, Block, Rows, Sum
 from typicality.tables import Block as TableBlock
 from typicality.tables import TableFile, open_table, rows_of
@@ -96,54 +94,6 @@ class FileRows(Rows):
                 results = _room_for((self.n_rows, *part.shape[1:]), part.dtype)
             results[batch.start : batch.start + len(part)] = part
         return results
-
-    def to_parquet(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        overwrite: bool = False,
-        **results: Callable[[Rows], Any],
-    ) -> None:
-        """Write the results of a fitted model for each row to a parquet file, batch by batch.
-
-        The file appears only when it is complete. After an error or an interrupt, there is no file.
-
-        Parameters
-        ----------
-        path : str or path
-            The file to write.
-        overwrite : bool, default=False
-            Whether to replace an existing file.
-        **results : callable
-            Methods of the model, each with the name of its column, for example
-            ``label=model.predict``. If a method returns several numbers per row, the columns are
-            ``name_0``, ``name_1``, ...
-
-        Examples
-        --------
-        >>> rows.to_parquet("labels.parquet", label=model.predict)  # doctest: +SKIP
-        """
-        import pyarrow as pa
-
-        if not results:
-            raise ValueError(
-                "to_parquet got no results: pass methods of a fitted model by name, e.g. "
-                "label=model.predict."
-            )
-        writer: Any = None
-        with atomic_file(path, overwrite=overwrite, binary=True) as stream:
-            for batch in self._batches():
-                some = ArrayRows(batch.X)
-                some.names = self.names
-                columns: dict[str, Any] = {}
-                for name, method in results.items():
-                    values = np.asarray(method(some))
-                    each = {f"{name}_{k}": column for k, column in enumerate(values.T)}
-                    columns |= {name: values} if values.ndim == 1 else each
-                table = pa.table({n: np.ascontiguousarray(v) for n, v in columns.items()})
-                writer = writer or pq.ParquetWriter(stream, table.schema)
-                writer.write_table(table)
-            writer.close()
 
     def _batches(self) -> Iterator[Block]:
         """All rows, many blocks at a time; the next batch is read while the caller has one."""

@@ -111,5 +111,5 @@ def features_of(X: "Tensor", weight: "Tensor | None") -> Features:
     mass = float(len(X)) if weight is None else float(weight.sum())
     mean = total(None) / mass
     low, high = X.amin(dim=0), X.amax(dim=0)
-    table = torch.stack([mean, total(mean) / mass, low.double(), high.double()])
-    return Features(*table.cpu().numpy())
+    table = torch.stack([mean, total(mean), low.double(), high.double()])
+    return Features(mass, *table.cpu().numpy())

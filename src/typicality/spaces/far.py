@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality._sparse import is_sparse, sparse_distances, sparse_medians, sqdist_to_points
 from typicality._typing import Doubles, Floats, Places
 from typicality.rows import Block, DistinctRows, Rows, row_blocks
+from typicality.rows.quantiles import unit_of_weight, weighted_quantile
 
 _EXTREME = 5.0  # times the distance between the quartiles
 _FAR = 4.0  # times the median distance to the centre

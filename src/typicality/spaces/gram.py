@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._cached import cached_property
-from typicality._quantiles import weighted_quantile
 from typicality._tensors import array_of, is_tensor, tensor_of
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import Kernel
@@ -32,6 +31,7 @@ from typicality.rows import (
     TensorRows,
     rows_in_memory,
 )
+from typicality.rows.quantiles import weighted_quantile
 from typicality.spaces.base import (
     TOWARDS_THE_MEAN,
     Predictor,
