@@ -37,16 +37,19 @@ def gaussian_sums(d: int, *, double: bool) -> float:
     return max(float(((ours - exact).abs() / bound).max()) for ours in sums)
 
 
-def sweep(d: int, c: int, *, weighted: bool) -> float:
-    """The largest error of the sums of a sweep, in units of 2e-5 of the largest."""
+def sweep(d: int, c: int, m: float, *, weighted: bool) -> float:
+    """The largest error of the sums of a sweep, in units of 2e-5 of the largest.
+
+    A half of the prototypes coincide with rows.
+    """
     rng = np.random.default_rng(d)
-    X = rng.normal(size=(N_ROWS, d)) + 3.0
+    X = (rng.normal(size=(N_ROWS, d)) + 3.0).astype(np.float32).astype(np.float64)
     weight = rng.integers(0, 3, N_ROWS).astype(float) if weighted else None
-    at = Centroids.at(X[:c] + 0.1, np.full(d, 3.0))
-    exact = sums_of(Fuzzy(2.0), at, X, weight)
+    at = Centroids.at(X[:c] + 0.1 * (np.arange(c)[:, None] < c / 2), X[0])
+    exact = sums_of(Fuzzy(m), at, X, weight)
     given = None if weight is None else torch.as_tensor(weight, dtype=torch.float32)
     tensor = torch.as_tensor(X, dtype=torch.float32)
-    ours = torch_sweep._fused(tensor, given, at.origin, at.offsets)
+    ours = torch_sweep._fused(Fuzzy(m), tensor, given, at.origin, at.offsets)
     pairs = [(ours.sums, exact.sums), (ours.mass, exact.mass), (ours.within, exact.within)]
     pairs.append((np.array([ours.objective]), np.array([exact.objective])))
     return max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in pairs) / 2e-5
@@ -57,8 +60,9 @@ def main() -> None:
     for d in (2, 8, 9, 33, 65):
         errors[f"sums of {d} features"] = gaussian_sums(d, double=False)
     errors["sums in double precision"] = gaussian_sums(3, double=True)
-    errors["sweep"] = sweep(3, 2, weighted=False)
-    errors["sweep with weights"] = sweep(5, 17, weighted=True)
+    for m in (2.0, 1.05, 1.5, 3.0, 20.0):
+        errors[f"sweep, m = {m}"] = sweep(3, 2, m, weighted=False)
+        errors[f"sweep with weights, m = {m}"] = sweep(5, 17, m, weighted=True)
     sys.stdout.write(json.dumps(errors))
 
 
