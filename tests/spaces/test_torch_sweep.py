@@ -48,7 +48,7 @@ def test_rows_of_a_device_are_tensors_in_a_sweep():
 @pytest.mark.gpu
 @pytest.mark.parametrize("c", [1, 2, 16, 20, 64])
 @pytest.mark.parametrize("d", [1, 2, 16, 33, 64])
-@pytest.mark.parametrize("m", [2.0, 1.1, 1.5, 3.0])
+@pytest.mark.parametrize("m", [2.0, 1.5])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_fused_sweep_is_that_of_compiled_code(c, d, m, weighted):
     X, weight, prototypes = drawn(100_003, d, c, np.float32)
