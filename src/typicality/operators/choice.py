@@ -4,7 +4,7 @@ from typicality._typing import Floats
 from typicality.operators.base import Operator
 from typicality.operators.columns import Columns, KernelColumns, has_compiled_sums
 from typicality.operators.dense import Blocked, Dense
-from typicality.operators.fourier import Nufft, refusal
+from typicality.operators.fourier import Nufft, can_be_summed
 from typicality.operators.fused import Fused, can_be_fused
 from typicality.operators.tiles import Tiles
 from typicality.operators.tolerance import EXACT, Tolerance, are_few
@@ -40,7 +40,7 @@ def choose_operator(
         return Dense(columns, rows)
     if not has_compiled_sums(columns):
         return Blocked(columns, rows)
-    if refusal(kernel, columns.training, rtol) is None:
+    if can_be_summed(kernel, columns.training, rtol):
         series = Nufft(columns, rtol=rtol)
         if _PAIRS_OF_A_MODE * series.grid.n_modes <= len(rows) ** 2:
             return series

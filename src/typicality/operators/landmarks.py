@@ -38,7 +38,7 @@ def compressed(columns: KernelColumns, weights: Floats, *, rtol: float) -> Expan
     rtol : float
         The promise.
     """
-    if fourier.refusal(columns.kernel_function, columns.training, rtol) is None:
+    if fourier.can_be_summed(columns.kernel_function, columns.training, rtol):
         small = fourier.Nufft(columns, rtol=rtol).expansion(weights)
         if small.modes.nbytes < columns.training.nbytes:
             return small

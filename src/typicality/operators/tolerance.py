@@ -6,7 +6,7 @@ import numpy as np
 
 from typicality._typing import Floats
 from typicality.operators.columns import KernelColumns, evenly_spaced
-from typicality.operators.fourier import no_grid_because
+from typicality.operators.fourier import has_series
 
 _FEW_FOR_SERIES, _FEW = 2048, 5120  # rows: of kernels that have quick Fourier sums, and others
 _N_ASKED, _N_SAMPLED = 128, 2048
@@ -21,7 +21,7 @@ _FEW_NEIGHBOURS = 1e-9  # rows that need a finer promise have few neighbours, an
 def are_few(columns: KernelColumns) -> bool:
     """Whether rows are so few that products with the whole matrix are as quick as any."""
     n_rows, n_features = columns.given.shape
-    by_series = no_grid_because(columns.kernel_function, n_features, 1.0) is None
+    by_series = has_series(columns.kernel_function, n_features)
     return bool(n_rows <= (_FEW_FOR_SERIES if by_series else _FEW))
 
 
