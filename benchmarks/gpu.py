@@ -108,7 +108,7 @@ def show_products(n: int, report: Report) -> None:
         W = torch.rand(n, 1, dtype=torch.float64, device="cuda")
         W /= W.sum()
         columns = KernelColumns(Gaussian(sigma), X.cpu().numpy())
-        operator = Fused(columns, "cuda", 7e-7)
+        operator = Fused(columns, X, "cuda", 7e-7)
         places = X.norm(dim=1).argsort()[torch.arange(n - _SAMPLE // 2, n, device="cuda")]
         places = torch.cat([places, torch.arange(_SAMPLE // 2, device="cuda")])
         ours = W.sum(dim=0) - operator.complement_of(W)[places]
@@ -152,13 +152,13 @@ def show_other_products(n: int, report: Report) -> None:
         scaled, single = X / sigma, w.float()
         norms = 0.5 * scaled.square().sum(dim=1)
         times = {
-            "fused": milliseconds(partial(Fused(host, "cuda", 7e-7).complement_of, w[:, None])),
+            "fused": milliseconds(partial(Fused(host, X, "cuda", 7e-7).complement_of, w[:, None])),
             "torch": milliseconds(partial(plain_product, scaled, single, norms)),
             "torch.compile": milliseconds(partial(compiled_product, scaled, single, norms)),
         }
         on_cpu = partial(Tiles(host, single=True).__matmul__, w[:, None].cpu().numpy())
         times["compiled, 16 cores"] = 1e3 * seconds_on_cpu(on_cpu)
-        in_double = milliseconds(partial(Fused(host, "cuda", 1e-9).complement_of, w[:, None]))
+        in_double = milliseconds(partial(Fused(host, X, "cuda", 1e-9).complement_of, w[:, None]))
         rows.append([str(d), *(f"{value:.3g}" for value in (*times.values(), in_double))])
     title = f"The same product of {n:,} rows, in single precision by all but the last, ms"
     report.table(title, ["features", *times, "fused, double"], rows)

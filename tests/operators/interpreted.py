@@ -14,8 +14,9 @@ import numpy as np
 import torch
 
 from instances import sums_of
+from typicality.kernels import Gaussian
 from typicality.membership import Fuzzy
-from typicality.operators import fused
+from typicality.operators import KernelColumns, fused
 from typicality.spaces import torch_sweep
 from typicality.spaces.euclidean import Centroids
 
@@ -35,6 +36,23 @@ def gaussian_sums(d: int, *, double: bool) -> float:
     bound = fused._relative_error(rows.reach, exact, W.amax(dim=0), layout, d) * exact + 1e-13
     sums = rows.over_pairs(W, layout), rows.at(rows.points, W, layout)
     return max(float(((ours - exact).abs() / bound).max()) for ours in sums)
+
+
+def fused_operator(rtol: float) -> float:
+    """The largest error of products and of sums at points, in units of the promise."""
+    rng = np.random.default_rng(0)
+    X, W = rng.normal(size=(N_ROWS, 3)), rng.random((N_ROWS, 2))
+    kernel = Gaussian(0.7)
+    points = np.vstack([X[:5], 3.0 * rng.normal(size=(20, 3)), X[:1] + 1e3])
+    operator = fused.Fused(KernelColumns(kernel, X), X, "cpu", rtol)
+    sums = operator.expansion(W)
+    pairs = [
+        (operator @ W, kernel(X, X) @ W),
+        (operator.complement(W), (1.0 - kernel(X, X)) @ W),
+        (sums.at(points), kernel(points, X) @ W),
+        (sums.complement_at(points), (1.0 - kernel(points, X)) @ W),
+    ]
+    return max(float((np.abs(a - b) / W.sum(axis=0)).max()) for a, b in pairs) / (rtol + 1e-14)
 
 
 def sweep(d: int, c: int, m: float, *, weighted: bool) -> float:
@@ -60,6 +78,8 @@ def main() -> None:
     for d in (2, 8, 9, 33, 65):
         errors[f"sums of {d} features"] = gaussian_sums(d, double=False)
     errors["sums in double precision"] = gaussian_sums(3, double=True)
+    for rtol in (1e-6, 1e-9):
+        errors[f"operator, rtol={rtol}"] = fused_operator(rtol)
     for m in (2.0, 1.05, 1.5, 3.0, 20.0):
         errors[f"sweep, m = {m}"] = sweep(3, 2, m, weighted=False)
         errors[f"sweep with weights, m = {m}"] = sweep(5, 17, m, weighted=True)

@@ -12,7 +12,7 @@ from typicality.kernels import DISTANCE_KERNELS, Stationary
 from typicality.operators import fourier
 from typicality.operators.base import Expansion, row_sums
 from typicality.operators.columns import Columns, KernelColumns, evenly_spaced, has_compiled_sums
-from typicality.operators.dense import Blocked, gather
+from typicality.operators.dense import DenseSums, gather
 from typicality.operators.tiles import Tiles, exact_expansion
 
 LARGEST_SET = 4096  # rows
@@ -200,7 +200,7 @@ def _few_rows(sums: _Sums, rtol: float, limit: int) -> tuple[Places, Doubles, fl
         if hopeless or len(candidates) == len(sums.rows):
             return None
         columns = KernelColumns(sums.kernel, sums.rows[chosen])
-        lacking = np.sum((sums.products - Blocked(columns, sums.rows) @ weights) ** 2, axis=1)
+        lacking = np.sum((sums.products - DenseSums(columns, weights).at(sums.rows)) ** 2, axis=1)
         lacking[candidates] = -1.0
         n_new = min(_CANDIDATES, len(lacking) - len(candidates))
         worst = np.argsort(-lacking, kind="stable")[:n_new]
