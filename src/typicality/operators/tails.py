@@ -10,6 +10,7 @@ from typicality._threads import over_blocks, over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality.operators.columns import KernelColumns
 from typicality.operators.row_tree import Blocks
+from typicality.operators.tiles import blocks_of
 
 _SHARE = 1e-10  # of a sum, may be left out
 _ROUNDING = 1e-15
@@ -126,7 +127,7 @@ class ExactTails:
 
     @cached_property
     def _blocks(self) -> Blocks:
-        return self.columns.tree.in_double()
+        return blocks_of(self.columns, single=False)
 
     @cached_property
     def _placed(self) -> Doubles:
