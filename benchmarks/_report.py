@@ -41,6 +41,7 @@ class Report:
         console = Console()
         self._console = Console(width=max(_WIDTH, console.width) if console.is_terminal else _WIDTH)
         self._markdown: list[str] = []
+        self.missed = False  # whether a target was
 
     def progress(self, text: str) -> None:
         """Say what is going on; not kept."""
@@ -71,6 +72,7 @@ class Report:
                 f"[bold {colour}]{verdict.word:6}[/] {escape(text)}", highlight=False
             )
             self._markdown.append(f"- **{verdict.word}** {text}")
+            self.missed |= verdict.word != "PASS"
 
     def write(self, path: Path) -> None:
         """Write all that was printed as markdown."""

@@ -4,11 +4,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from typicality.operators import EXACT, Blocked, Dense, Nufft, Tiles
+from typicality.operators import EXACT, Dense, Nufft, Tiles
 
 WAYS = {
     "dense": lambda columns, rows, rtol: Dense(columns, rows),
-    "blocked": lambda columns, rows, rtol: Blocked(columns, rows),
+    "blocked": lambda columns, rows, rtol: Dense(columns, rows, keep=False),
     "tiles": lambda columns, rows, rtol: Tiles(columns, single=rtol >= 1e-6),
     "truncated": lambda columns, rows, rtol: Tiles(columns, rtol=rtol),
     "nufft": lambda columns, rows, rtol: Nufft(columns, rtol=rtol),

@@ -168,11 +168,6 @@ class OnDevice(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         return getattr(ufunc, method)(*map(array_of, inputs), **options)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "tensor":
-            raise AttributeError(name)
-        return getattr(self.host, name)
-
     def __reduce__(self) -> tuple[Any, ...]:
         return np.asarray, (self.host,)
 

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -18,10 +18,9 @@ from functools import cache, lru_cache, partial
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
-import numpy as np
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from typicality._typing import Doubles, Places
+from typicality._typing import Places
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -29,8 +28,6 @@ Sum = TypeVar("Sum")  # whatever has `a + b`
 
 _MOST_STREAMING = 4  # threads: one reads the stream, more cannot outrun it and hold more items
 _TASKS_PER_THREAD = 3  # a core that was busy elsewhere is then made up for by the others
-_SORTED_AT_ONCE = 2**17  # numbers
-_SORT_SAMPLE, _SORT_RANGES = 2**13, 2**7
 
 
 _here = threading.local()  # `in_pool`: whether this is a thread of the pool
@@ -189,31 +186,6 @@ def _added(parts: Iterable[Sum]) -> Sum:
     return sums.total()
 
 
-def sorted_in_threads(values: Doubles) -> Doubles:
-    """Numbers in rising order, as `np.sort` gives them: by ranges that a sample of them cuts."""
-    if len(values) <= _SORTED_AT_ONCE:
-        return np.sort(values)
-    cuts = np.sort(values[:: len(values) // _SORT_SAMPLE])[:: _SORT_SAMPLE // _SORT_RANGES]
-
-    def split(block: slice) -> list[Doubles]:
-        place = np.searchsorted(cuts, values[block], side="right").astype(np.uint8)
-        ends = np.cumsum(np.bincount(place, minlength=len(cuts) + 1))[:-1]
-        return np.split(values[block].take(np.argsort(place, kind="stable")), ends)
-
-    parts = over_blocks(split, len(values), _SORTED_AT_ONCE)
-    ends = np.cumsum([sum(map(len, parts_of_range)) for parts_of_range in zip(*parts, strict=True)])
-    ordered = np.empty_like(values)
-
-    def sort(first: int, last: int) -> None:
-        for number in range(first, last):
-            place = slice(ends[number - 1] if number else 0, ends[number])
-            np.concatenate([part[number] for part in parts], out=ordered[place])
-            ordered[place].sort()
-
-    over_ranges(sort, len(ends))
-    return ordered
-
-
 def over_pairs(task: Callable[[int], None], pairs: Places) -> None:
     """Call `task(i)` for all pairs of groups, in threads; those of a group in the order of `pairs`.
 
@@ -274,23 +246,6 @@ def over_pairs(task: Callable[[int], None], pairs: Places) -> None:
         wait(others)
     for future in others:
         future.result()
-
-
-def in_threads(task: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """The results of a task for all items, in their order; tasks call no `over_ranges`.
-
-    Parameters
-    ----------
-    task : callable
-        Must release the interpreter lock for most of its time.
-    items : sequence
-        What it is called with.
-    """
-    n_threads = min(_n_threads(), len(items))
-    if n_threads <= 1:
-        return [task(item) for item in items]
-    with ThreadPoolExecutor(n_threads, thread_name_prefix="typicality-task") as pool:
-        return [future.result() for future in [_submit(pool, task, item) for item in items]]
 
 
 def stream_in_threads(task: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:

@@ -19,7 +19,6 @@ from instances import DISTANCE_KINDS, KERNELS
 from typicality.kernels import Gaussian
 from typicality.kernels.stationary import compiled_distances
 from typicality.operators import (
-    Blocked,
     Dense,
     DenseSums,
     KernelColumns,
@@ -109,7 +108,7 @@ GAUSSIAN = {"Gaussian(sigma=0.7)": evaluated(KERNEL_OF["Gaussian"])}
 # name: the columns it is for, how to build it, its promise (rounding)
 OPERATORS = {
     "dense": (ANY, Dense, 0.0),
-    "blocked": (FEW, Blocked, 0.0),
+    "dense, not kept": (FEW, partial(Dense, keep=False), 0.0),
     "tiles": (COMPILED, lambda c, X: Tiles(c), 0.0),
     "tiles, single": (COMPILED, lambda c, X: Tiles(c, single=True), 8e-7, 1e-6),
     "truncated": (COMPILED, lambda c, X: Tiles(c, rtol=1e-3), 1e-3),

@@ -7,7 +7,6 @@ from sklearn import config_context
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
 from typicality.operators import (
     EXACT,
-    Blocked,
     Dense,
     KernelColumns,
     Nufft,
@@ -31,7 +30,7 @@ CASES = [
     (Laplacian(1e-3), 2, 3_000, Dense),
     (Laplacian(1e-3), 2, 20_000, Tiles),
     (Linear(), 2, 3_000, Dense),
-    (Linear(), 2, 6_000, Blocked),
+    (Linear(), 2, 6_000, Dense),
 ]
 
 

@@ -10,7 +10,6 @@ from sklearn import config_context
 from instances import KERNELS
 from typicality.kernels import Function
 from typicality.operators import (
-    Blocked,
     Dense,
     DenseSums,
     KernelColumns,
@@ -25,14 +24,14 @@ def test_products_and_sums_at_rows_agree_whatever_the_blocks(rng, monkeypatch, n
     whole = Dense(columns, X).complement(W)
     for cache in (2**14, 2**17, 2**30):
         monkeypatch.setattr("typicality.operators.dense._CACHE_BYTES", cache)
-        assert_allclose(Blocked(columns, X).complement(W), whole, rtol=rtol)
+        assert_allclose(Dense(columns, X, keep=False).complement(W), whole, rtol=rtol)
     alone = [DenseSums(columns, W).complement_at(X[i : i + 1]) for i in range(500)]
     assert_allclose(np.concatenate(alone), whole, rtol=rtol)
 
 
 def test_blocks_honour_working_memory(rng):
     X, W = rng.normal(size=(3000, 2)), rng.random((3000, 1))
-    blocked = Blocked(KernelColumns(KERNELS[1], X), X)
+    blocked = Dense(KernelColumns(KERNELS[1], X), X, keep=False)
     with config_context(working_memory=1):
         tracemalloc.start()
         blocked.complement(W)
@@ -62,4 +61,4 @@ def test_values_that_are_not_finite_are_refused(rng, bad):
         return values
 
     with pytest.raises(ValueError, match=r"not finite for row \d"):
-        Blocked(KernelColumns(Function(broken), X), X).complement(np.ones((20, 1)))
+        Dense(KernelColumns(Function(broken), X), X, keep=False).complement(np.ones((20, 1)))

@@ -33,15 +33,15 @@ gpu = pytest.mark.gpu
 
 
 def on_cpu(columns, rows):
-    return TorchBlocked(columns, "cpu")
+    return TorchBlocked(columns, rows, "cpu")
 
 
 def fused_single(columns, rows):
-    return Fused(columns, "cuda", 1e-6)
+    return Fused(columns, rows, "cuda", 1e-6)
 
 
 def fused_double(columns, rows):
-    return Fused(columns, "cuda", 1e-9)
+    return Fused(columns, rows, "cuda", 1e-9)
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_fused_sums_keep_their_bounds_for_every_tile(shape, d, width):
             assert float(((sums - exact).abs() / (bound + 1e-14)).max()) < 1.0
     for rtol in (1e-6, 2e-7, 1e-10):
         columns = KernelColumns(Gaussian(sigma), X.cpu().numpy())
-        operator = Fused(columns, "cuda", rtol)
+        operator = Fused(columns, X, "cuda", rtol)
         assert_allclose(operator @ W.cpu().numpy(), exact.cpu(), rtol=0, atol=rtol)
 
 
@@ -119,7 +119,8 @@ def test_fused_sums_keep_their_bounds_for_every_tile(shape, d, width):
         (Gaussian(1.0), "cuda", 0.0),
     ],
 )
-def test_what_has_no_fused_sums_is_computed_by_blocks(kernel, device, rtol):
+def test_what_has_no_fused_sums_is_computed_by_blocks(kernel, device, rtol, monkeypatch):
+    monkeypatch.setattr(torch_blocked, "on_device", lambda rows, device: rows)
     columns = KernelColumns(kernel, np.random.default_rng(0).normal(size=(300, 2)))
     operator = choose_operator(
         columns, columns.training, Tolerance(rtol, rtol, rtol), device=device

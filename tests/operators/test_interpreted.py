@@ -36,5 +36,5 @@ def test_fused_kernels_keep_their_bounds_when_interpreted():
     )
     assert done.returncode == 0, done.stderr[-2000:]
     errors = json.loads(done.stdout)
-    assert len(errors) == 8
+    assert len(errors) == 18
     assert {name: error for name, error in errors.items() if not error < 1.0} == {}

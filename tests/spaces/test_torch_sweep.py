@@ -48,14 +48,15 @@ def test_rows_of_a_device_are_tensors_in_a_sweep():
 @pytest.mark.gpu
 @pytest.mark.parametrize("c", [1, 2, 16, 20, 64])
 @pytest.mark.parametrize("d", [1, 2, 16, 33, 64])
+@pytest.mark.parametrize("m", [2.0, 1.5])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_fused_sweep_is_that_of_compiled_code(c, d, weighted):
+def test_fused_sweep_is_that_of_compiled_code(c, d, m, weighted):
     X, weight, prototypes = drawn(100_003, d, c, np.float32)
     weight = weight if weighted else None
     exact = Centroids(prototypes.origin.astype(np.float64), prototypes.offsets)
     doubles = [None if a is None else a.astype(np.float64) for a in (X, weight)]
-    expected = sums_of(Fuzzy(2.0), exact, *doubles)
-    ours = sums_of(Fuzzy(2.0), prototypes, TensorRows(X, weight, "cuda"))
+    expected = sums_of(Fuzzy(m), exact, *doubles)
+    ours = sums_of(Fuzzy(m), prototypes, TensorRows(X, weight, "cuda"))
     agree(ours, expected, 2e-5)
     centers, exact = (m.sums / m.mass[:, None] for m in (ours, expected))
     assert np.abs(centers - exact).max() < 2e-6 * np.abs(X - prototypes.origin).max()

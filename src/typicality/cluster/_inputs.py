@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._sparse import is_sparse, sparse_rows
-from typicality._tensors import OnDevice
 from typicality._typing import Floats
 from typicality.bandwidth import bandwidth
 from typicality.cluster._diagnostics import warn_about_unused_sigma
@@ -35,7 +34,7 @@ from typicality.operators import (
     PrecomputedSqdist,
     Tolerance,
 )
-from typicality.operators.columns import DeviceColumns, is_constant
+from typicality.operators.columns import is_constant
 from typicality.operators.tolerance import are_few
 from typicality.operators.torch_blocked import log_profile
 from typicality.rows import (
@@ -392,13 +391,11 @@ def open_space(
         boxed = Euclidean(input_space.rows.moved(reader.read))
         return OpenSpace(boxed, reader, built, boxed.features)
     kept = rows.copy()  # a model must not see X change
-    in_torch = isinstance(kept, OnDevice) and log_profile(built) is not None
-    if not in_torch and not is_sparse(kept):
-        kept = np.asarray(kept)
-    columns = (DeviceColumns if in_torch else KernelColumns)(built, kept)
+    on_host = kept if is_sparse(kept) else np.asarray(kept)
+    columns = KernelColumns(built, on_host)
     space = Gram(
         columns,
-        columns.given,
+        kept if log_profile(built) is not None else on_host,
         sample_weight,
         tolerance=sums.tolerance(columns, sample_weight),
         device=sums.device,

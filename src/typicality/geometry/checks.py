@@ -322,7 +322,7 @@ def _check_reach(rows: Floats, origin: Floats, limit: float, first_row: int = 0)
             if is_sparse(rows):
                 sqdist = sqdist_to_points(rows[block], origin.astype(np.float64)[None, :])[:, 0]
             else:
-                offsets = rows[block].astype(np.float64) - origin
+                offsets = np.asarray(rows[block], np.float64) - origin
                 sqdist = np.einsum("hj,hj->h", offsets, offsets)
         if not sqdist.max() <= limit:
             row = first_row + block.start + int(sqdist.argmax())

@@ -267,7 +267,7 @@ class FastLeaveOneOut:
     def reference(self) -> Doubles:
         """Lower bounds of the logarithms of the sums of the training rows over the other rows."""
         unit = self.known.left_out_weight(*self._tails.coincidences_of_rows())
-        rows = self._tails.columns.given
+        rows = self._tails.columns.training
         below, _ = self._bounds(rows, unit, self.mean.sums.at(rows)[:, 0])
         return self.known.without_lone_row(below, unit)
 

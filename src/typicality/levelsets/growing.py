@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 
 from typicality._cached import cached_property
 from typicality._progress import counter
-from typicality._threads import in_threads, over_ranges
+from typicality._threads import over_blocks, over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels.local import WIDTH_SHARE
 from typicality.levelsets.heights import (
@@ -366,12 +366,12 @@ def grow_trees(
         tasks += _tree_tasks(positions, search_among, weight, rows, scales)
         count()
 
-    def grow(task: Callable[[], ScaleTree]) -> ScaleTree:
-        tree = task()
+    def grow(number: slice) -> ScaleTree:
+        tree: ScaleTree = tasks[number.start]()
         count()
         return tree
 
-    trees = in_threads(grow, tasks)
+    trees = over_blocks(grow, len(tasks), 1)
     return list(zip(trees[::2], trees[1::2], strict=True))
 
 

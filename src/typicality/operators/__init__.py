@@ -9,7 +9,7 @@ from typicality.operators.columns import (
     PrecomputedSqdist,
     has_compiled_sums,
 )
-from typicality.operators.dense import Blocked, Dense, DenseSums
+from typicality.operators.dense import Dense, DenseSums
 from typicality.operators.fourier import Nufft
 from typicality.operators.fused import Fused
 from typicality.operators.landmarks import compressed
@@ -19,7 +19,6 @@ from typicality.operators.torch_blocked import TorchBlocked
 
 __all__ = [
     "EXACT",
-    "Blocked",
     "Columns",
     "Dense",
     "DenseSums",

@@ -3,8 +3,8 @@
 from typicality._typing import Floats
 from typicality.operators.base import Operator
 from typicality.operators.columns import Columns, KernelColumns, has_compiled_sums
-from typicality.operators.dense import Blocked, Dense
-from typicality.operators.fourier import Nufft, refusal
+from typicality.operators.dense import Dense
+from typicality.operators.fourier import Nufft, can_be_summed
 from typicality.operators.fused import Fused, can_be_fused
 from typicality.operators.tiles import Tiles
 from typicality.operators.tolerance import EXACT, Tolerance, are_few
@@ -31,16 +31,15 @@ def choose_operator(
         the CPU all the same.
     """
     if not isinstance(columns, KernelColumns):  # the values are given
-        return Blocked(columns, rows)
+        return Dense(columns, rows, keep=False)
     rtol, kernel = tolerance.absolute, columns.kernel_function
     if device is not None and log_profile(kernel) is not None:
-        fused = can_be_fused(kernel, device, rtol)
-        return Fused(columns, device, rtol) if fused else TorchBlocked(columns, device)
-    if are_few(columns):
-        return Dense(columns, rows)
-    if not has_compiled_sums(columns):
-        return Blocked(columns, rows)
-    if refusal(kernel, columns.training, rtol) is None:
+        if can_be_fused(kernel, device, rtol):
+            return Fused(columns, rows, device, rtol)
+        return TorchBlocked(columns, rows, device)
+    if are_few(columns) or not has_compiled_sums(columns):
+        return Dense(columns, rows, keep=are_few(columns))
+    if can_be_summed(kernel, columns.training, rtol):
         series = Nufft(columns, rtol=rtol)
         if _PAIRS_OF_A_MODE * series.grid.n_modes <= len(rows) ** 2:
             return series

@@ -12,7 +12,6 @@ from scipy.sparse import csr_array, issparse
 
 from typicality._cached import cached_property
 from typicality._sparse import is_sparse, sparse_rows
-from typicality._tensors import OnDevice
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import ByDefinition, Kernel, LocalGaussian, Stationary
 from typicality.kernels.stationary import has_compiled_distances
@@ -100,13 +99,8 @@ class KernelColumns:
             object.__setattr__(self, "training", sparse_rows(self.training))
 
     @property
-    def given(self) -> Any:
-        """The training rows where they are: an array, or on a device."""
-        return self.training
-
-    @property
     def n_training(self) -> int:
-        return len(self.given)
+        return len(self.training)
 
     @property
     def positive_semidefinite(self) -> bool:
@@ -180,41 +174,9 @@ class KernelColumns:
         return KernelColumns(self.kernel_function, self.training[index]).half_sqdist(rows)
 
 
-class DeviceColumns(KernelColumns):
-    """Columns of training rows on a device, with a copy on the host when code for the CPU needs it.
-
-    Parameters
-    ----------
-    kernel_function : Kernel
-        The kernel.
-    rows : OnDevice
-        The training rows, shape (n, d).
-    """
-
-    def __init__(self, kernel_function: Kernel, rows: OnDevice) -> None:
-        vars(self).update(kernel_function=kernel_function, _on_device=rows)
-
-    @property
-    def given(self) -> OnDevice:
-        rows: OnDevice = vars(self)["_on_device"]
-        return rows
-
-    @cached_property
-    def on_host(self) -> KernelColumns:
-        """The same columns on the CPU: what a file keeps."""
-        return KernelColumns(self.kernel_function, self.given.host)
-
-    @property
-    def training(self) -> Floats:
-        return self.on_host.training
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return KernelColumns, (self.kernel_function, self.given.host)
-
-
 def has_compiled_sums(columns: Columns) -> bool:
     """Whether there are compiled sums for the kernel."""
-    if not isinstance(columns, KernelColumns) or is_sparse(columns.given):
+    if not isinstance(columns, KernelColumns) or is_sparse(columns.training):
         return False
     kernel: Any = columns.kernel_function
     return isinstance(kernel, Stationary) and kernel.compiled_form is not None
@@ -222,10 +184,10 @@ def has_compiled_sums(columns: Columns) -> bool:
 
 def uses_compiled_distances(columns: Columns) -> bool:
     """Whether compiled code computes the distances of a kernel of a distance: for many features."""
-    if not isinstance(columns, KernelColumns) or is_sparse(columns.given):
+    if not isinstance(columns, KernelColumns) or is_sparse(columns.training):
         return False
     of_distance = isinstance(columns.kernel_function, Stationary | LocalGaussian)
-    return of_distance and has_compiled_distances(*columns.given.shape)
+    return of_distance and has_compiled_distances(*columns.training.shape)
 
 
 @dataclass(frozen=True, eq=False)

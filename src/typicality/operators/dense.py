@@ -6,7 +6,6 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from typicality._cached import cached_property
 from typicality._compat import effective_n_threads
 from typicality._sparse import is_sparse
 from typicality._threads import one_blas_thread, over_blocks, over_ranges
@@ -17,7 +16,7 @@ from typicality.operators.columns import Columns, KernelColumns, uses_compiled_d
 _ARRAYS_OF_A_BLOCK = 2  # distances, and their function
 _ROUNDING = 1e-14  # of a sum
 _TILE_ROWS = 64  # compiled and sparse distances go over all training rows for each so many
-_ROWS_OF_A_PRODUCT = 512  # for a thread
+_ROWS_AT_ONCE = 512  # of a product, for a thread
 _CACHE_BYTES = 2**21  # larger blocks are slower: they leave the cache, and the allocator's pools
 
 
@@ -52,16 +51,15 @@ def gather(columns: Columns, rows: Floats, of_rows: Callable[[Floats], Floats]) 
     return out
 
 
-def _product(block: Floats, weights: Floats) -> Floats:
-    """`block @ weights` by BLAS; a single column is as quick without it."""
-    return row_sums(block, weights) if weights.shape[1] == 1 else block @ weights
+class Dense(Operator):
+    """Exact products with the matrix of the kernel: the oracle of all other operators.
 
+    Blocks of a fixed size run in threads, with one thread of BLAS each, so the number of threads
+    does not change the results. Several columns are multiplied by BLAS, so their last digits are
+    not those of sums at points.
 
-class Blocked(Operator):
-    """Exact products, a few rows of the matrix at a time; never n x n in memory.
-
-    Several columns are multiplied by BLAS, so their last digits are not those of sums at points.
-    Costs O(n^2 (d + c)) time a product and O(n) memory.
+    Costs O(n^2 (d + c)) time a product and O(n) memory; or O(n^2 c) time where the matrix is kept,
+    and O(n^2) memory.
 
     Parameters
     ----------
@@ -69,75 +67,51 @@ class Blocked(Operator):
         The kernel against the training rows.
     rows : array
         The rows.
+    keep : bool, default=True
+        Whether the matrix is computed once. Otherwise each product computes it, a few rows at a
+        time.
     """
 
     exact_at_rows = True
     rtol = 0.0
 
-    def __init__(self, columns: Columns, rows: Floats) -> None:
-        self.columns = columns
-        self.rows = rows
+    def __init__(self, columns: Columns, rows: Floats, *, keep: bool = True) -> None:
+        self.columns, self.rows, self.keep = columns, rows, keep
+        self._kept: dict[str, Floats] = {}
 
     @property
     def how(self) -> str:
         matrix = matrix_of(len(self.rows))
+        if self.keep:
+            return f"{matrix} is computed once and kept; an iteration is one product with it."
         if not isinstance(self.columns, KernelColumns):
             return f"{matrix} is in memory already; an iteration is one product with it."
         return f"{matrix} is computed again in each iteration, a few rows at a time."
 
-    @one_blas_thread()
     def __matmul__(self, weights: Floats) -> Floats:
-        return gather(
-            self.columns, self.rows, lambda rows: _product(self.columns.kernel(rows), weights)
-        )
+        return self._product(self.columns.kernel, weights)
 
-    @one_blas_thread()
     def complement(self, weights: Floats) -> Floats:
-        return gather(
-            self.columns, self.rows, lambda rows: _product(self.columns.half_sqdist(rows), weights)
-        )
+        return self._product(self.columns.half_sqdist, weights)
 
     def expansion(self, weights: Floats, *, rtol: float | None = None) -> "DenseSums":
         return DenseSums(self.columns, weights)
 
-
-class Dense(Blocked):
-    """Exact products with a matrix that is computed once; memory grows with n squared.
-
-    The oracle of all other operators, and the quickest for few rows. Costs O(n^2 d) once and
-    O(n^2 c) a product. Blocks of a fixed size run in threads, with one thread of BLAS each, so the
-    number of threads does not change the results.
-    """
-
-    @property
-    def how(self) -> str:
-        matrix = matrix_of(len(self.rows))
-        return f"{matrix} is computed once and kept; an iteration is one product with it."
-
-    @cached_property
-    def _half_sqdist(self) -> Floats:
-        return gather(self.columns, self.rows, self.columns.half_sqdist)
-
-    @cached_property
-    def _kernel(self) -> Floats:
-        return gather(self.columns, self.rows, self.columns.kernel)
-
-    def __matmul__(self, weights: Floats) -> Floats:
-        return _product_in_threads(self._kernel, weights)
-
-    def complement(self, weights: Floats) -> Floats:
-        return _product_in_threads(self._half_sqdist, weights)
+    @one_blas_thread()
+    def _product(self, entries: Callable[[Floats], Floats], weights: Floats) -> Floats:
+        if not self.keep:
+            return gather(self.columns, self.rows, lambda rows: _times(entries(rows), weights))
+        name = entries.__name__
+        if name not in self._kept:
+            self._kept[name] = gather(self.columns, self.rows, entries)
+        matrix = self._kept[name]
+        parts = over_blocks(lambda rows: _times(matrix[rows], weights), len(matrix), _ROWS_AT_ONCE)
+        return np.concatenate(parts)
 
 
-@one_blas_thread()
-def _product_in_threads(matrix: Floats, weights: Floats) -> Floats:
-    products = np.empty(weights.shape)
-
-    def fill(rows: slice) -> None:
-        products[rows] = _product(matrix[rows], weights)
-
-    over_blocks(fill, len(matrix), _ROWS_OF_A_PRODUCT)
-    return products
+def _times(block: Floats, weights: Floats) -> Floats:
+    """`block @ weights` by BLAS; a single column is as quick without it."""
+    return row_sums(block, weights) if weights.shape[1] == 1 else block @ weights
 
 
 @dataclass(frozen=True, eq=False)

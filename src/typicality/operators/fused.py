@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from typicality._cached import cached_property
-from typicality._typing import Floats
+from typicality._tensors import array_of
+from typicality._typing import Doubles, Floats
 from typicality.kernels import Gaussian
 from typicality.operators.base import Operator, matrix_of
 from typicality.operators.columns import KernelColumns
@@ -333,15 +334,17 @@ class Fused(Operator):
     ----------
     columns : KernelColumns
         A Gaussian kernel against the training rows.
+    rows : array or OnDevice of shape (n, d)
+        The rows.
     device : str
         A GPU, as torch names it.
     rtol : float
         The promise.
     """
 
-    def __init__(self, columns: KernelColumns, device: str, rtol: float) -> None:
+    def __init__(self, columns: KernelColumns, rows: Any, device: str, rtol: float) -> None:
         self.columns, self.device, self.rtol = columns, device, rtol
-        self._rows = GaussianRows(on_device(columns.given, device), columns.kernel_function.sigma)
+        self._rows = GaussianRows(on_device(rows, device), columns.kernel_function.sigma)
         self._double = rtol < _FINEST_SINGLE
 
     @property
@@ -353,10 +356,10 @@ class Fused(Operator):
         )
 
     def __matmul__(self, weights: Floats) -> Floats:
-        return np.asarray(self._product(on_device(weights, self.device)).cpu().numpy())
+        return np.asarray(array_of(self._product(on_device(weights, self.device))))
 
     def complement(self, weights: Floats) -> Floats:
-        return np.asarray(self.complement_of(on_device(weights, self.device)).cpu().numpy())
+        return np.asarray(array_of(self.complement_of(on_device(weights, self.device))))
 
     def complement_of(self, weights: "Tensor") -> "Tensor":
         """`complement` of a tensor of float64, as one."""
@@ -375,7 +378,9 @@ class Fused(Operator):
 
     def expansion(self, weights: Floats, *, rtol: float | None = None) -> "FusedSums":
         promise = self.rtol if rtol is None else max(min(rtol, self.rtol), _FINEST)
-        return FusedSums(self.columns, weights, self.device, promise)
+        sums = FusedSums(self.columns, weights, self.device, promise)
+        vars(sums)["_rows"] = self._rows  # as long as they are in memory
+        return sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -396,23 +401,16 @@ class FusedSums(DeviceSums):
         """Sums are known to a share of themselves, until they vanish in single precision."""
         return np.minimum(_RELATIVE * np.abs(sums) + _UNDERFLOW, self.rtol)
 
-    def at(self, points: Floats) -> Floats:
-        return np.asarray(self._at(points).cpu().numpy())
-
-    def complement_at(self, points: Floats) -> Floats:
-        return np.asarray((self._weights.sum(dim=0) - self._at(points)).cpu().numpy())
-
     @cached_property
     def _rows(self) -> GaussianRows:
-        rows = on_device(self.columns.given, self.device)
+        rows = on_device(self.columns.training, self.device)
         return GaussianRows(rows, self.columns.kernel_function.sigma)
 
-    def _at(self, points: Floats) -> "Tensor":
-        rows = self._rows
+    def _sums(self, points: Floats, *, complement: bool) -> Doubles:
+        rows, weights = self._rows, self._weights
         placed = rows.scaled(on_device(points, self.device))
         double = self.rtol < _FINEST_SINGLE
-        sums, doubtful = rows.sums(self._weights, self.rtol, placed, double=double)
+        sums, doubtful = rows.sums(weights, self.rtol, placed, double=double)
         if len(doubtful) and not double:
-            again = rows.sums(self._weights, self.rtol, placed[doubtful], double=True)[0]
-            sums[doubtful] = again
-        return sums
+            sums[doubtful] = rows.sums(weights, self.rtol, placed[doubtful], double=True)[0]
+        return np.asarray(array_of(weights.sum(dim=0) - sums if complement else sums))

@@ -10,9 +10,9 @@ from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import DISTANCE_KERNELS, Stationary
 from typicality.operators import fourier
-from typicality.operators.base import Expansion, row_sums
+from typicality.operators.base import Expansion
 from typicality.operators.columns import Columns, KernelColumns, evenly_spaced, has_compiled_sums
-from typicality.operators.dense import Blocked, gather
+from typicality.operators.dense import DenseSums
 from typicality.operators.tiles import Tiles, exact_expansion
 
 LARGEST_SET = 4096  # rows
@@ -38,7 +38,7 @@ def compressed(columns: KernelColumns, weights: Floats, *, rtol: float) -> Expan
     rtol : float
         The promise.
     """
-    if fourier.refusal(columns.kernel_function, columns.training, rtol) is None:
+    if fourier.can_be_summed(columns.kernel_function, columns.training, rtol):
         small = fourier.Nufft(columns, rtol=rtol).expansion(weights)
         if small.modes.nbytes < columns.training.nbytes:
             return small
@@ -174,13 +174,9 @@ def _sums_to_reduce(columns: KernelColumns, weights: Floats) -> _Sums:
 def _exact_products(columns: KernelColumns, weights: Doubles) -> Doubles:
     """K @ W, each column added up in pairs: all digits of the sums are needed here."""
     if has_compiled_sums(columns):
-        return np.asarray(Tiles(columns, single=False) @ weights)
-
-    def of_rows(rows: Floats) -> Floats:
-        block = columns.kernel(rows)
-        return np.hstack([row_sums(block, weights[:, [k]]) for k in range(weights.shape[1])])
-
-    return np.asarray(gather(columns, columns.training, of_rows), dtype=np.float64)
+        return np.asarray(Tiles(columns) @ weights)
+    rows = columns.training
+    return np.hstack([DenseSums(columns, column[:, None]).at(rows) for column in weights.T])
 
 
 def _few_rows(sums: _Sums, rtol: float, limit: int) -> tuple[Places, Doubles, float] | None:
@@ -200,7 +196,7 @@ def _few_rows(sums: _Sums, rtol: float, limit: int) -> tuple[Places, Doubles, fl
         if hopeless or len(candidates) == len(sums.rows):
             return None
         columns = KernelColumns(sums.kernel, sums.rows[chosen])
-        lacking = np.sum((sums.products - Blocked(columns, sums.rows) @ weights) ** 2, axis=1)
+        lacking = np.sum((sums.products - DenseSums(columns, weights).at(sums.rows)) ** 2, axis=1)
         lacking[candidates] = -1.0
         n_new = min(_CANDIDATES, len(lacking) - len(candidates))
         worst = np.argsort(-lacking, kind="stable")[:n_new]

@@ -117,37 +117,6 @@ class RowTree:
             levels.append(levels[-1][::2] + levels[-1][1::2])
         return np.concatenate(levels[::-1])
 
-    def in_double(self) -> Blocks:
-        """Blocks for sums in double precision."""
-        lower, upper = (box[-self.n_leaves :] for box in (self.lower, self.upper))
-        return Blocks(
-            self.columns,
-            self.counts,
-            self.lower,
-            self.upper,
-            centres=0.5 * lower + 0.5 * upper,
-            columns_32=np.zeros((self.n_leaves, 0, 0), dtype=np.float32),
-            narrow=np.zeros(self.n_leaves, dtype=np.bool_),
-            single_reach=0.0,
-            root=1.0,
-        )
-
-    def in_single(self, root: float, *, widest: float, norm: int, single_reach: float) -> Blocks:
-        """Blocks for sums in single precision, but for leaves wider than `widest`.
-
-        That is the length of half the diagonal of a leaf by the norm of that order, times `root`.
-        """
-        blocks = self.in_double()
-        with np.errstate(over="ignore"):  # infinite is too wide
-            scaled = (self.columns - blocks.centres[:, :, None]) * root
-            half = 0.5 * root * (self.upper[-self.n_leaves :] - self.lower[-self.n_leaves :])
-            narrow = np.linalg.norm(half, ord=norm, axis=1) <= widest
-        scaled[~narrow] = 0.0
-        columns_32 = scaled.astype(np.float32)
-        return blocks._replace(
-            columns_32=columns_32, narrow=narrow, single_reach=single_reach, root=root
-        )
-
 
 def _slots(order: Places, first: Places, last: Places) -> Places:
     longest = int((last - first).max())

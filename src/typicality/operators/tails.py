@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from typicality._cached import cached_property
-from typicality._threads import over_blocks, over_ranges, sorted_in_threads
+from typicality._threads import over_blocks, over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality.operators.columns import KernelColumns
 from typicality.operators.row_tree import Blocks
+from typicality.operators.tiles import blocks_of
 
 _SHARE = 1e-10  # of a sum, may be left out
 _ROUNDING = 1e-15
@@ -99,40 +100,22 @@ class ExactTails:
         """Rows whose projection is within reach of that of another row."""
         rows = self.columns.training
         direction = np.sqrt(np.arange(2.0, 2.0 + rows.shape[1]))  # no lattice is regular along it
-        n_rows = len(rows)
-
-        def mean_of(block: slice) -> Doubles:
-            return np.asarray(rows[block].mean(axis=0, dtype=np.float64))
-
-        middle = np.mean(over_blocks(mean_of, n_rows, _BLOCK_ROWS), axis=0)
-        along = np.empty(n_rows)
+        along, middle = np.empty(len(rows)), rows[0].astype(np.float64)
 
         def project(block: slice) -> None:
             along[block] = (rows[block] - middle) @ direction
 
-        over_blocks(project, n_rows, _BLOCK_ROWS)
-        ordered = sorted_in_threads(along)  # several times quicker than an order of the rows
+        over_blocks(project, len(rows), _BLOCK_ROWS)
+        ordered = np.sort(along)  # several times quicker than an order of the rows
         reach = self.columns.kernel_function.support_radius(1.0 - max(self._nearest, _ROUNDING))
         largest = max(abs(ordered[0]), abs(ordered[-1]))
         apart = np.linalg.norm(direction) * reach + 16 * _ROUNDING * largest
-
-        def in_common(block: slice) -> Doubles:
-            first = max(block.start - 1, 0)
-            window = ordered[first : block.stop + 1]
-            near = np.diff(window) <= apart
-            shares = np.append(near, False) | np.append(False, near)
-            inside = slice(block.start - first, block.stop - first)
-            return np.asarray(window[inside][shares[inside]])
-
-        shared = np.concatenate(over_blocks(in_common, n_rows, _BLOCK_ROWS))
+        near = np.diff(ordered) <= apart
+        shared = ordered[np.append(near, False) | np.append(False, near)]
         if len(shared) == 0:
             return np.empty(0, np.intp)
-
-        def find(block: slice) -> Places:
-            place = np.searchsorted(shared, along[block]).clip(max=len(shared) - 1)
-            return np.asarray(np.flatnonzero(shared[place] == along[block]) + block.start)
-
-        return np.concatenate(over_blocks(find, n_rows, _BLOCK_ROWS))
+        place = np.searchsorted(shared, along).clip(max=len(shared) - 1)
+        return np.flatnonzero(shared[place] == along)
 
     @property
     def _form(self) -> Any:
@@ -144,7 +127,7 @@ class ExactTails:
 
     @cached_property
     def _blocks(self) -> Blocks:
-        return self.columns.tree.in_double()
+        return blocks_of(self.columns, single=False)
 
     @cached_property
     def _placed(self) -> Doubles:

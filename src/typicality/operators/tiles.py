@@ -121,7 +121,7 @@ class Tiles(Operator):
     @cached_property
     def blocks(self) -> Blocks:
         """What compiled sums know of the rows."""
-        return _blocks(self.columns, single=self.single)
+        return blocks_of(self.columns, single=self.single)
 
     def _sums(self, weights: Floats, *, complement: bool) -> Floats:
         from typicality.compiled.pair_sums import sum_pairs  # numba takes a second to load
@@ -131,21 +131,11 @@ class Tiles(Operator):
         placed = _placed(tree, weights, single=self.single)
         sums = np.zeros_like(placed.placed)
         near = np.zeros((tree.n_leaves, weights.shape[1] + 1))
-        pairs, blocks = self._pairs(reach), self.blocks
+        pairs = self._pairs(reach)
+        given = kernel.compiled_form, self.blocks, placed, reach, complement
 
         def add(pair: int) -> None:
-            sum_pairs(
-                kernel.compiled_form,
-                blocks,
-                placed,
-                reach,
-                complement,
-                pairs,
-                pair,
-                pair + 1,
-                sums,
-                near,
-            )
+            sum_pairs(*given, pairs, pair, pair + 1, sums, near)
 
         over_pairs(add, pairs)
         if complement:
@@ -199,7 +189,7 @@ class TileExpansion:
 
     @cached_property
     def _blocks(self) -> Blocks:
-        return _blocks(self.columns, single=self.single)
+        return blocks_of(self.columns, single=self.single)
 
     @cached_property
     def _placed(self) -> _Weights:
@@ -224,8 +214,9 @@ class TileExpansion:
     def _sums(self, points: Floats, *, complement: bool) -> Doubles:
         from typicality.compiled.point_sums import sum_at
 
-        kernel, blocks, placed = self.columns.kernel_function, self._blocks, self._placed
+        kernel, placed = self.columns.kernel_function, self._placed
         reach = _reach(kernel, self.skip_rtol)
+        given = kernel.compiled_form, self._blocks, placed, reach, complement
         order = _near_one_another(points) if reach < math.inf else np.arange(len(points))
         in_order = np.ascontiguousarray(points[order], np.float64)
         n_columns = self.weights.shape[1]
@@ -233,18 +224,7 @@ class TileExpansion:
         near = np.zeros((len(points), n_columns + 1))
 
         def add(first: int, last: int) -> None:
-            sum_at(
-                kernel.compiled_form,
-                blocks,
-                placed,
-                reach,
-                complement,
-                in_order,
-                first,
-                last,
-                sums,
-                near,
-            )
+            sum_at(*given, in_order, first, last, sums, near)
 
         over_ranges(add, len(points), at_least=_POINTS_OF_A_TASK)
         if complement:
@@ -327,15 +307,32 @@ def _placed(tree: RowTree, weights: Floats, *, single: bool) -> _Weights:
     return _Weights(placed, placed_32, units, scale * _SINGLE_UNIT, placed.sum(axis=2))
 
 
-def _blocks(columns: KernelColumns, *, single: bool) -> Blocks:
+def blocks_of(columns: KernelColumns, *, single: bool) -> Blocks:
+    """What compiled sums know of the rows; with `single`, also in single precision."""
     tree, kernel = columns.tree, columns.kernel_function
-    if not single:
-        return tree.in_double()
-    limits = kernel.single_precision(tree.lower.shape[1])
-    extent = (tree.upper[0] - tree.lower[0]).max() * limits.scale
-    return tree.in_single(
-        limits.scale,
-        widest=limits.widest if extent >= _SINGLE_LEAST_WIDTH else -1.0,
-        norm=2 if kernel.metric == "sqeuclidean" else 1,
-        single_reach=_reach(kernel, limits.lowest),
+    lower, upper = (box[-tree.n_leaves :] for box in (tree.lower, tree.upper))
+    centres = 0.5 * lower + 0.5 * upper
+    columns_32 = np.zeros((tree.n_leaves, 0, 0), dtype=np.float32)
+    narrow, single_reach, root = np.zeros(tree.n_leaves, dtype=np.bool_), 0.0, 1.0
+    if single:
+        limits = kernel.single_precision(lower.shape[1])
+        single_reach, root = _reach(kernel, limits.lowest), limits.scale
+        extent = (tree.upper[0] - tree.lower[0]).max() * root
+        with np.errstate(over="ignore"):  # infinite is too wide
+            scaled = (tree.columns - centres[:, :, None]) * root
+            norm = 2 if kernel.metric == "sqeuclidean" else 1
+            half = np.linalg.norm(0.5 * root * (upper - lower), ord=norm, axis=1)
+        narrow = (half <= limits.widest) & (extent >= _SINGLE_LEAST_WIDTH)
+        scaled[~narrow] = 0.0
+        columns_32 = scaled.astype(np.float32)
+    return Blocks(
+        tree.columns,
+        tree.counts,
+        tree.lower,
+        tree.upper,
+        centres,
+        columns_32,
+        narrow,
+        single_reach,
+        root,
     )

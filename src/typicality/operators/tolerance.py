@@ -6,7 +6,7 @@ import numpy as np
 
 from typicality._typing import Floats
 from typicality.operators.columns import KernelColumns, evenly_spaced
-from typicality.operators.fourier import no_grid_because
+from typicality.operators.fourier import has_series
 
 _FEW_FOR_SERIES, _FEW = 2048, 5120  # rows: of kernels that have quick Fourier sums, and others
 _N_ASKED, _N_SAMPLED = 128, 2048
@@ -20,8 +20,8 @@ _FEW_NEIGHBOURS = 1e-9  # rows that need a finer promise have few neighbours, an
 
 def are_few(columns: KernelColumns) -> bool:
     """Whether rows are so few that products with the whole matrix are as quick as any."""
-    n_rows, n_features = columns.given.shape
-    by_series = no_grid_because(columns.kernel_function, n_features, 1.0) is None
+    n_rows, n_features = columns.training.shape
+    by_series = has_series(columns.kernel_function, n_features)
     return bool(n_rows <= (_FEW_FOR_SERIES if by_series else _FEW))
 
 
@@ -63,9 +63,9 @@ class Tolerance(NamedTuple):
         if rtol == 0 or not columns.on_sphere:
             return cls(0.0, 0.0, 0.0)
         heights, weight = _sampled_heights(columns, sample_weight)
-        low = max(float(np.quantile(heights, _LOW)), 1.0 / len(columns.given))
+        low = max(float(np.quantile(heights, _LOW)), 1.0 / len(columns.training))
         allowed = rtol * (1.0 - float(np.average(heights, weights=weight)))
-        far_below = min(_FAR_BELOW, _FEW_ROWS / len(columns.given))
+        far_below = min(_FAR_BELOW, _FEW_ROWS / len(columns.training))
         return cls(allowed, min(allowed, max(far_below * low, _FEW_NEIGHBOURS)), rtol)
 
     @classmethod
@@ -90,7 +90,7 @@ EXACT = Tolerance(0.0, 0.0, 0.0)
 
 def _sampled_heights(columns: KernelColumns, sample_weight: Floats | None) -> tuple[Any, Any]:
     """The mean kernel value of some rows with others, themselves left out; their weights."""
-    rows = columns.given
+    rows = columns.training
     others = evenly_spaced(len(rows), _N_SAMPLED)
     asked = others[evenly_spaced(len(others), _N_ASKED)]
     weight = np.ones(len(others)) if sample_weight is None else sample_weight[others]

@@ -1,7 +1,7 @@
 """A block of the matrix at a time in torch: exact, on any device that torch knows."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
@@ -46,15 +46,17 @@ class TorchBlocked(Operator):
     ----------
     columns : KernelColumns
         A Gaussian, Laplacian or Cauchy kernel against the training rows.
+    rows : array or OnDevice of shape (n, d)
+        The rows.
     device : str
         The device of torch.
     """
 
     rtol = 0.0
 
-    def __init__(self, columns: KernelColumns, device: str) -> None:
-        self.columns = columns
-        self.device = device
+    def __init__(self, columns: KernelColumns, rows: Any, device: str) -> None:
+        self.columns, self.device = columns, device
+        self._rows = on_device(rows, device)
 
     @property
     def how(self) -> str:
@@ -64,24 +66,18 @@ class TorchBlocked(Operator):
         )
 
     def __matmul__(self, weights: Floats) -> Floats:
-        return self.expansion(weights).at(self.columns.given)
+        return self.expansion(weights).at(self.columns.training)
 
     def complement(self, weights: Floats) -> Floats:
-        return self.expansion(weights).complement_at(self.columns.given)
+        return self.expansion(weights).complement_at(self.columns.training)
 
     def complement_of(self, weights: "Tensor") -> "Tensor":
         """`complement` of a tensor of float64, as one."""
-        rows = on_device(self.columns.given, self.device)
-        return _sums(rows, rows, weights, self.columns.kernel_function, complement=True)
+        kernel = self.columns.kernel_function
+        return _sums(self._rows, self._rows, weights, kernel, complement=True)
 
     def expansion(self, weights: Floats, *, rtol: float | None = None) -> "TorchSums":
         return TorchSums(self.columns, weights, self.device)
-
-
-def block_rows(n_training: int, device: str) -> int:
-    """The rows of a block, whatever the number of points."""
-    n_bytes = _BLOCK_BYTES.get(device.partition(":")[0], _BLOCK_BYTES_ELSEWHERE)
-    return max(1, min(n_bytes // (8 * n_training), 2**14))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +99,7 @@ class DeviceSums:
     device: str
 
     def __getstate__(self) -> dict[str, Any]:
-        not_kept = ("_rows", "_weights", "on_host")
-        return {name: value for name, value in vars(self).items() if name not in not_kept}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def on_host(self) -> TileExpansion:
@@ -115,6 +110,15 @@ class DeviceSums:
     def _weights(self) -> "Tensor":
         return on_device(self.weights, self.device)
 
+    def at(self, points: Floats) -> Doubles:
+        return self._sums(points, complement=False)
+
+    def complement_at(self, points: Floats) -> Doubles:
+        return self._sums(points, complement=True)
+
+    def _sums(self, points: Floats, *, complement: bool) -> Doubles:
+        raise NotImplementedError
+
 
 class TorchSums(DeviceSums):
     """Exact sums over all training rows on a torch device, a block of points at a time."""
@@ -124,70 +128,47 @@ class TorchSums(DeviceSums):
     def error(self, sums: Floats) -> Floats:
         return _ROUNDING * sums
 
-    def at(self, points: Floats) -> Doubles:
-        return self._gather(points, complement=False)
-
-    def complement_at(self, points: Floats) -> Doubles:
-        return self._gather(points, complement=True)
-
     @cached_property
     def _rows(self) -> "Tensor":
-        return on_device(self.columns.given, self.device)
+        return on_device(self.columns.training, self.device)
 
-    def _gather(self, points: Floats, *, complement: bool) -> Doubles:
-        kernel = self.columns.kernel_function
-        placed = on_device(points, self.device)
+    def _sums(self, points: Floats, *, complement: bool) -> Doubles:
+        placed, kernel = on_device(points, self.device), self.columns.kernel_function
         sums = _sums(placed, self._rows, self._weights, kernel, complement=complement)
-        return np.asarray(sums.cpu().numpy())
+        return np.asarray(array_of(sums))
 
 
 def _sums(
     points: "Tensor", rows: "Tensor", weights: "Tensor", kernel: Any, *, complement: bool
 ) -> "Tensor":
-    import torch
+    """Sums of kernel values, or of one minus these, for k points at a time.
 
-    columns = weights.T.contiguous()
-
-    def sums(log_kernel: "Tensor") -> "Tensor":
-        values = log_kernel.expm1_().neg_() if complement else log_kernel.exp_()
-        return torch.stack([(values * w).sum(dim=1) for w in columns], dim=1)
-
-    return over_blocks(sums, points, rows, kernel)
-
-
-def over_blocks(
-    function: "Callable[[Tensor], Tensor]", points: "Tensor", rows: "Tensor", kernel: Any
-) -> "Tensor":
-    """A function of the logarithms of kernel values, shape (k, n), for k points at a time.
-
-    The function may change its argument. All blocks have the same shape: torch may add up a row in
-    another order where there are fewer.
-
-    Parameters
-    ----------
-    function : callable
-        Returns one row for each point.
-    points, rows : Tensors of shape (m, d) and (n, d), float64
-        The points and the training rows, on the device.
-    kernel : Kernel
-        A kernel with a `log_profile` here.
+    All blocks have the same shape: torch may add up a row in another order where there are fewer.
     """
     import torch
 
     n, d = rows.shape
-    step = block_rows(n, str(rows.device))
+    step = _block_rows(n, str(rows.device))
     log: Any = log_profile(kernel)
     by_feature, block = rows.T.contiguous(), rows.new_zeros((d, step))
-    results = []
+    sums = []
     for start in range(0, max(len(points), 1), step):
         some = points[start : start + step]
         block[:, : len(some)] = some.T
-        values = function(log(distances(block, by_feature, kernel.metric)))
-        results.append(values[: len(some)])
-    return torch.cat(results)
+        values = log(_distances(block, by_feature, kernel.metric))
+        values = values.expm1_().neg_() if complement else values.exp_()
+        part = torch.stack([(values * w).sum(dim=1) for w in weights.T.contiguous()], dim=1)
+        sums.append(part[: len(some)])
+    return torch.cat(sums)
 
 
-def distances(points: "Tensor", rows: "Tensor", metric: str) -> "Tensor":
+def _block_rows(n_training: int, device: str) -> int:
+    """The rows of a block, whatever the number of points."""
+    n_bytes = _BLOCK_BYTES.get(device.partition(":")[0], _BLOCK_BYTES_ELSEWHERE)
+    return max(1, min(n_bytes // (8 * n_training), 2**14))
+
+
+def _distances(points: "Tensor", rows: "Tensor", metric: str) -> "Tensor":
     """Distances by the metric of a kernel, from differences, so that none loses digits."""
     total = points.new_zeros((points.shape[1], rows.shape[1]))
     for point, row in zip(points, rows, strict=True):

@@ -18,7 +18,6 @@ from typicality._sparse import SparseArray
 from typicality._tensors import array_of
 from typicality._words import enumerated
 from typicality.exceptions import ModelFileError
-from typicality.operators.columns import DeviceColumns
 from typicality.operators.fused import FusedSums
 from typicality.operators.torch_blocked import TorchSums
 from typicality.persistence._arrays import DTYPES, ArrayReader, ArrayWriter
@@ -86,7 +85,7 @@ class Writer:
 
     def add(self, value: Any, where: str) -> int:
         """The number of an object of a known class among `objects`."""
-        if isinstance(value, FusedSums | TorchSums | DeviceColumns):
+        if isinstance(value, FusedSums | TorchSums):
             value = value.on_host
         if id(value) not in self._numbers:
             name = _known_name(value, where)

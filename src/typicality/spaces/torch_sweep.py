@@ -1,5 +1,6 @@
-"""Fuzzy c-means with m = 2 on a GPU, in single precision, by one fused kernel."""
+"""Fuzzy c-means on a GPU, in single precision, by one fused kernel."""
 
+import math
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _LARGEST_FUSED = 64  # clusters and features
+_SMALLEST_WEIGHT = 2.0**-100  # of a row between all prototypes, off the smallest number
 _TILE_ROWS, _LANES, _PROGRAMS, _WARPS = 32, 4, 132 * 8, 1
 
 
@@ -22,21 +24,21 @@ def fused_sums(rule: MembershipRule, prototypes: Any, block: Block) -> Sums | No
     X: Any = block.X
     if not _is_fused(rule, X, prototypes.n_clusters):
         return None
-    return _fused(X, block.weight, prototypes.origin, prototypes.offsets)
+    return _fused(rule, X, block.weight, prototypes.origin, prototypes.offsets)
 
 
 def _is_fused(rule: Any, X: "Tensor", n_clusters: int) -> bool:
     return (
         type(rule) is Fuzzy
-        and rule.m == 2.0
         and X.device.type == "cuda"
         and X.itemsize == np.dtype(np.float32).itemsize
+        and rule.m * math.log2(n_clusters) <= -math.log2(_SMALLEST_WEIGHT)
         and max(n_clusters, X.shape[1]) <= _LARGEST_FUSED
         and find_spec("triton") is not None
     )
 
 
-def _fused(X: Any, weight: Any, origin: Any, offsets: Any) -> Sums:
+def _fused(rule: Any, X: Any, weight: Any, origin: Any, offsets: Any) -> Sums:
     import torch
 
     from typicality.spaces.triton_sweep import sweep_fuzzy
@@ -54,8 +56,8 @@ def _fused(X: Any, weight: Any, origin: Any, offsets: Any) -> Sums:
     objective = torch.empty((n_programs, _TILE_ROWS), dtype=torch.float32, device=X.device)
     sweep_fuzzy[(n_programs,)](
         X, X if weight is None else weight, centers, sums, objective, n, tiles,
-        WEIGHTED=weight is not None, D=d, DP=width, C=c, CP=places, BM=_TILE_ROWS, LANES=_LANES,
-        num_warps=_WARPS,
+        float(rule.m), 1.0 / (rule.m - 1.0), M_IS_2=rule.m == 2.0, WEIGHTED=weight is not None,
+        D=d, DP=width, C=c, CP=places, BM=_TILE_ROWS, LANES=_LANES, num_warps=_WARPS,
     )  # fmt: skip
     # One transfer: each waits for the device.
     parts = sums.sum(dim=0, dtype=torch.float64), objective.sum(dtype=torch.float64)

@@ -1,9 +1,12 @@
-"""The sweep of fuzzy c-means with m = 2 on a GPU, fused: one pass over the rows. By Triton."""
+"""The sweep of fuzzy c-means on a GPU, fused: one pass over the rows. Compiled by Triton."""
 
 import triton
 import triton.language as tl
 
 _ONE_INSTRUCTION = tl.constexpr(not triton.knobs.runtime.interpret)
+
+
+_SMALLEST = tl.constexpr(1e-30)  # squared distances; smaller ones are taken for zero
 
 
 @triton.jit
@@ -18,10 +21,58 @@ def _reciprocal(numbers):
     return inverse
 
 
-@triton.jit(do_not_specialize=["n", "tiles"])
+@triton.jit
+def _log2(numbers):
+    """Logarithms to base two, off by 2**-22 at the most near one; minus infinity for zero."""
+    if _ONE_INSTRUCTION:
+        logarithm = tl.inline_asm_elementwise(
+            "lg2.approx.ftz.f32 $0, $1;", "=f,f", [numbers], tl.float32, True, 1
+        )
+    else:
+        logarithm = tl.log2(numbers)
+    return logarithm
+
+
+@triton.jit
+def _exp2(numbers):
+    """Powers of two, off by two units in the last place at the most."""
+    if _ONE_INSTRUCTION:
+        power = tl.inline_asm_elementwise(
+            "ex2.approx.ftz.f32 $0, $1;", "=f,f", [numbers], tl.float32, True, 1
+        )
+    else:
+        power = tl.exp2(numbers)
+    return power
+
+
+@triton.jit
+def _weights(sqdist, taken, m, exponent, M_IS_2: tl.constexpr):
+    """Weights `u**m` of a tile, clusters on axis 1, and the objective of its rows.
+
+    The objective is `low * largest**(m - 1)`, with the smallest distance and the largest
+    membership, because `u**(m - 1) * sqdist` is the same for all clusters.
+    """
+    if M_IS_2:  # reciprocals in the place of logarithms
+        nearness = tl.where(taken, _reciprocal(tl.maximum(sqdist, _SMALLEST)), 0.0)
+        value = _reciprocal(tl.sum(nearness, axis=1))
+        membership = nearness * value[:, None, :]
+        weights = membership * membership
+    else:
+        sqdist = tl.where(sqdist < _SMALLEST, 0.0, sqdist)
+        low = tl.min(tl.where(taken, sqdist, float("inf")), axis=1)
+        apart = sqdist > low[:, None, :]
+        log_ratio = exponent * (_log2(low)[:, None, :] - _log2(sqdist))
+        log_ratio = tl.where(taken, tl.where(apart, log_ratio, 0.0), -float("inf"))
+        log_total = _log2(tl.sum(_exp2(log_ratio), axis=1))
+        weights = _exp2(m * (log_ratio - log_total[:, None, :]))
+        value = low * _exp2((1.0 - m) * log_total)
+    return weights, value
+
+
+@triton.jit(do_not_specialize=["n", "tiles", "m", "exponent"])
 def sweep_fuzzy(
-    x, weight, centers, sums, objective, n, tiles,
-    WEIGHTED: tl.constexpr, D: tl.constexpr, DP: tl.constexpr,
+    x, weight, centers, sums, objective, n, tiles, m, exponent,
+    M_IS_2: tl.constexpr, WEIGHTED: tl.constexpr, D: tl.constexpr, DP: tl.constexpr,
     C: tl.constexpr, CP: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
     """Sums of each program, shape (CP, DP + 2): weighted rows, weights, and squared distances.
@@ -54,19 +105,17 @@ def sweep_fuzzy(
             center = tl.load(centers + feature * CP + k)
             difference = row[:, None, :] - center[None, :, None]
             sqdist += difference * difference
-        sqdist = tl.maximum(sqdist, 1e-30)
-        nearness = tl.where((k < C)[None, :, None], _reciprocal(sqdist), 0.0)
-        share = _reciprocal(tl.sum(nearness, axis=1))
+        taken = (k < C)[None, :, None]
+        pull, of_rows = _weights(sqdist, taken, m, exponent, M_IS_2)
         counted = tl.where(inside, 1.0, 0.0)
         if WEIGHTED:
             counted = tl.load(weight + r, mask=inside, other=0.0)
-        membership = nearness * share[:, None, :]
-        pull = membership * membership * counted[:, None, :]
+        pull *= counted[:, None, :]
         by_cluster = tl.reshape(tl.permute(pull, (1, 0, 2)), (CP, BM))
         first += tl.dot(by_cluster, rows, input_precision="tf32x3")
         mass += tl.sum(pull, axis=0)
         within += tl.sum(pull * sqdist, axis=0)
-        value += counted * share
+        value += counted * of_rows
     here = sums + program * CP * (DP + 2) + k * (DP + 2)
     tl.store(here[:, None] + d[None, :], first)
     tl.store(here + DP, tl.sum(mass, axis=1))
