@@ -12,14 +12,12 @@ from typicality._estimators import ESTIMATORS
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from typicality.cluster.adaptive import AdaptivePCM, SparseAdaptivePCM
+    from typicality.cluster.adaptive import AdaptivePCM, SequentialPCM, SparseAdaptivePCM
     from typicality.cluster.alpha_cut import AlphaCutClustering
     from typicality.cluster.auto import AutoClustering
-    from typicality.cluster.entropy import EntropyCMeans
-    from typicality.cluster.fuzzy import FuzzyCMeans
+    from typicality.cluster.fuzzy import EntropyCMeans, FuzzyCMeans
     from typicality.cluster.one_cluster import OneClusterPCM
     from typicality.cluster.possibilistic import PossibilisticCMeans
-    from typicality.cluster.sequential import SequentialPCM
     from typicality.persistence import load, save, trusted_types
     from typicality.rows import open_rows
 

@@ -103,13 +103,15 @@ class RepetitionError(RuntimeError):
     """One of many repetitions failed; the message names the repetition, its seed and the cause."""
 
 
-def warn(message: str, category: type[Warning], finding: str, **fields: Any) -> None:
+def warn(seen: str, remedy: str, category: type[Warning], finding: str, /, **fields: Any) -> None:
     """Warn at the line of the caller outside of this package and scikit-learn.
 
-    The warning has the attributes `finding`, the name of what was observed, and `fields`, the
-    numbers and names in its message, for readers who want other words.
+    The warning has attributes for readers who want other words: `seen`, what was observed and what
+    it means; `remedy`, one thing to try; `finding`, the name of what was observed; and `fields`,
+    the numbers and names in its message.
     """
-    warning: Any = category(message)
+    warning: Any = category(f"{seen} {remedy}".rstrip())
+    warning.seen, warning.remedy = seen, remedy
     warning.finding, warning.fields = finding, fields
     warn_again(warning)
 

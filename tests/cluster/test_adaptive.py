@@ -60,7 +60,7 @@ def test_more_clusters_than_distinct_rows_will_do():
 
 def test_clusters_of_one_row_have_no_spread_and_vanish():
     X = np.array([[0.0], [0.1], [5.0], [5.1], [9.9], [10.0]])
-    with pytest.warns(EmptyClustersWarning, match="fewer clusters"):
+    with pytest.warns(EmptyClustersWarning, match="lam=0.1 is too large"):
         SparseAdaptivePCM(6).fit(X)
 
 
@@ -228,8 +228,8 @@ def test_adaptive_fit_starts_at_given_points(blobs):
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (AdaptivePCM(3, init=[[0.0, 1.0]]), r"init has 1 prototype\(s\), but n_clusters=3"),
-        (AdaptivePCM(1, init=[[0.0, 1.0, 2.0]]), r"init has shape \(1, 3\).*n_features=2"),
+        (AdaptivePCM(3, init=[[0.0, 1.0]]), r"init has shape \(1, 2\).* = \(3, 2\)"),
+        (AdaptivePCM(1, init=[[0.0, 1.0, 2.0]]), r"init has shape \(1, 3\).* = \(1, 2\)"),
         (SequentialPCM(init=[[0.0, 1.0], [0.0, 1.0]]), "identical prototypes"),
         (SequentialPCM(init=[[0.0, np.nan]]), "init contains NaN"),
         (SequentialPCM(init=[[0.0, 1.0]], kernel="connectivity"), "no coordinates"),

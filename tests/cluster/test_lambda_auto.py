@@ -93,7 +93,7 @@ def test_large_data_choose_lambda_on_a_sample(rng, init):
 
 
 def test_kernels_choose_lambda_on_a_sample(rng, monkeypatch):
-    monkeypatch.setattr("typicality.cluster.sequential._KERNEL_PATH_ROWS", 90)
+    monkeypatch.setattr("typicality.cluster.adaptive._KERNEL_PATH_ROWS", 90)
     centers = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]])
     truth = rng.integers(3, size=250)
     X = centers[truth] + rng.normal(size=(250, 2))

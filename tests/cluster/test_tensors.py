@@ -117,9 +117,9 @@ def test_other_libraries_are_followed_where_dispatch_is_on(rows):
     with config_context(array_api_dispatch=True):
         model = OneClusterPCM().fit(X)
         assert isinstance(model.predict(X), type(X))
-        with pytest.raises(ValueError, match=r"Pass array_api_strict\.asarray\(X\)"):
+        with pytest.raises(ValueError, match="Pass an array of array_api_strict"):
             model.predict(rows)
-        with pytest.raises(ValueError, match=r"numpy\.asarray\(X\)"):
+        with pytest.raises(ValueError, match="Pass an array of NumPy"):
             OneClusterPCM().fit(rows).predict(X)
         moved = move_estimator_to(model, np, device="cpu")
     assert_array_equal(moved.predict(rows), OneClusterPCM().fit(rows).predict(rows))

@@ -154,14 +154,12 @@ def _warn_about_choice(model: Any) -> None:
 
 
 def _warn_about_no_cluster(highest: float, alpha: Any, min_cluster_size: int) -> None:
+    reason = f"no component has min_cluster_size={min_cluster_size} rows"
+    remedy = "Use a smaller one."
     if np.ndim(alpha) == 0 and alpha >= highest:
-        reason = (
-            f"no typicality is above alpha={alpha:.4g}, the highest is {highest:.4g}. Use a "
-            "smaller alpha, or alpha='auto'."
-        )
-    else:
-        reason = f"no component has min_cluster_size={min_cluster_size} rows. Use a smaller one."
-    tell("no cluster", remedy=reason)
+        reason = f"no typicality is above alpha={alpha:.4g}, the highest is {highest:.4g}"
+        remedy = "Use a smaller alpha, or alpha='auto'."
+    tell("no cluster", reason=reason, remedy=remedy, alpha=alpha, highest=highest)
 
 
 def _warn_about_small_pieces(node_labels: NDArray[np.int32], weight: Doubles) -> None:

@@ -1,9 +1,10 @@
 """The density of all rows: OneClusterPCM scores rows by it, AlphaCutClustering cuts it."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from typicality._typing import Doubles
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._diagnostics import (
     require_finite,
@@ -12,8 +13,9 @@ from typicality.cluster._diagnostics import (
     warn_about_equal_typicalities,
     warn_about_kernel,
 )
-from typicality.cluster._estimator import KernelEstimator
-from typicality.kernels import BANDWIDTH_KERNELS
+from typicality.cluster._estimator import Estimator
+from typicality.cluster._inputs import Reader
+from typicality.kernels import BANDWIDTH_KERNELS, Kernel
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.solve.lookahead import looking_ahead
 from typicality.solve.picard import PicardResult, Status
@@ -27,8 +29,16 @@ from typicality.solve.step import (
 LOOP_SHARE = 0.7  # of the time of a fit; the rest is the scores of all rows
 
 
-class DensityEstimator(KernelEstimator):
+class DensityEstimator(Estimator):
     """Base of the estimators that model the density of all rows; not for direct use."""
+
+    _reader: Annotated[Any, Reader]
+    kernel_: Annotated[Any, str | Kernel]
+    sigma_: float | None
+    n_iter_: int
+    status_: Status
+    objective_path_: Annotated[Doubles, "_steps"]
+    sums_: str
 
     def _step(self, space: Any) -> Step:
         """One iteration. A subclass can change the spread, or the residual that `tol` bounds."""

@@ -1,12 +1,13 @@
 """Suspicious data and results: a table of findings, and the functions that look for them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from typicality._typing import Doubles, Floats, Places
+from typicality._typing import Doubles, Places
+from typicality._words import listed
 from typicality.exceptions import (
     BandwidthWarning,
     CalibrationWarning,
@@ -47,50 +48,53 @@ _FRAGMENTS = 2  # clusters of a single row that are nothing to speak of
 _INDEFINITE_SHARE = 1e-8  # of negative eigenvalues: more is no rounding
 
 
-# What can be suspicious, by the class of the warning: names, and sentences with fields.
-FINDINGS: dict[type[Warning], dict[str, str]] = {
+# What can be suspicious, by the class of the warning: what was seen and what it means, a remedy.
+FINDINGS: dict[type[Warning], dict[str, tuple[str, str]]] = {
     FeatureWarning: {
         "constant features": (
-            "Constant: {names}. A constant feature does not influence the clusters. Drop it, "
-            "or check how it was made."
+            "Constant: {names}. A constant feature does not influence the clusters.",
+            "Drop it, or check how it was made.",
         ),
         "different scales": (
             "The scales of the features differ by a factor of {factor} (standard deviation "
             "{largest:.3g} of {widest}, {smallest:.3g} of {narrowest}), so the feature with "
-            "the largest scale dominates the distances. Scale the features, e.g. with "
-            "sklearn.preprocessing.StandardScaler, unless they share a unit."
+            "the largest scale dominates the distances.",
+            "Scale the features, e.g. with sklearn.preprocessing.StandardScaler, unless they "
+            "share a unit.",
         ),
         "large kernel values": (
             "The kernel values are so large that rounding may account for {share:.0e} of the "
-            "variance in the space of the kernel. Centre the features, e.g. with "
-            "sklearn.preprocessing.StandardScaler."
+            "variance in the space of the kernel.",
+            "Centre the features, e.g. with sklearn.preprocessing.StandardScaler.",
         ),
     },
     ConvergenceWarning: {
-        "few distinct rows": "{found}: only {n_distinct} cluster(s) are found. {remedy}",
+        "few distinct rows": ("{found}: only {n_distinct} cluster(s) are found.", "{remedy}"),
         "not converged": (
             "{stage}Not converged after max_iter={max_iter} iterations: {change}, more than "
-            "tol={tol:.1e}. {advice}"
+            "tol={tol:.1e}.",
+            "{advice}",
         ),
     },
     BandwidthWarning: {
         "unused sigma": (
-            "sigma={sigma!r} has no effect with kernel={kernel}: use kernel='gaussian', or "
-            "leave sigma out."
+            "sigma={sigma!r} has no effect with kernel={kernel}.",
+            "Use kernel='gaussian', or leave sigma out.",
         ),
         "wide kernel": (
             "The kernel is too wide: all rows look alike to it (1 - K is {distance:.1e} on "
-            "average), so the result is nearly that of the linear kernel. Use a narrower "
-            "{parameter}{instead}."
+            "average), so the result is nearly that of the linear kernel.",
+            "Use a narrower {parameter}{instead}.",
         ),
         "narrow kernel": (
             "The kernel is too narrow: half of the rows or more have practically no similar "
-            "row, so typicalities mean little. Use a wider {parameter}."
+            "row, so typicalities mean little.",
+            "Use a wider {parameter}.",
         ),
         "equal typicalities": (
             "All typicalities are nearly equal (their logarithms differ by at most "
-            "{spread:.1e}). Use {remedy}. Rounding affects typicality_, but neither scores "
-            "nor predictions."
+            "{spread:.1e}). Rounding affects typicality_, but neither scores nor predictions.",
+            "Use {remedy}.",
         ),
     },
     IndefiniteKernelWarning: {
@@ -98,166 +102,158 @@ FINDINGS: dict[type[Warning], dict[str, str]] = {
             "{what} not positive semidefinite. {share:.1%} of its spectrum (on a sample of "
             "rows) is negative, and {n_clipped} squared distances to prototypes were negative "
             "and set to zero. Distances and the objective are approximate; the error grows "
-            "with these numbers. To make them exact, {remedy}."
+            "with these numbers.",
+            "To make them exact, {remedy}.",
         ),
     },
     CollapsedMembershipsWarning: {
         "collapsed memberships": (
             "{stage}All memberships are about 1/{n_clusters}: the prototypes have collapsed "
-            "onto the centre of the data, and the labels mean little. {advice}"
+            "onto the centre of the data, and the labels mean little.",
+            "{advice}",
         ),
     },
     DegenerateSpreadWarning: {
         "degenerate spread": (
             "The spread eta of {n_clusters} cluster(s) is degenerate: the preliminary "
             "partition put all their weight on identical rows. The median of the other "
-            "spreads, or the variance of all data, is used instead. Use fewer clusters, or "
-            "give eta as a number."
+            "spreads, or the variance of all data, is used instead.",
+            "Use fewer clusters, or give eta as a number.",
         ),
         "constant rows": (
             "The spread eta is degenerate: all rows of positive weight are one point in the "
-            "space of the kernel, and every typicality is 1. Check how the data were made, or "
-            "use another kernel."
+            "space of the kernel, and every typicality is 1.",
+            "Check how the data were made, or use another kernel.",
         ),
         "lonely row": (
             "The spread eta is degenerate: row {row} alone has {weight:.0%} of the weight, "
-            "and typicalities only measure how close a row is to this row. Increase "
-            "eta_scale, or use a wider kernel."
+            "and typicalities only measure how close a row is to this row.",
+            "Increase eta_scale, or use a wider kernel.",
         ),
         "unreached prototypes": (
             "The spread eta of {n_clusters} cluster(s) is degenerate (smallest: "
-            "{smallest:.1e}): no row is close enough to have a typicality above zero. "
-            "Increase eta or eta_scale."
+            "{smallest:.1e}): no row is close enough to have a typicality above zero.",
+            "Increase eta or eta_scale.",
         ),
         "vanished spread": (
             "The spread eta of {n_clusters} cluster(s) is degenerate: it is estimated in each "
-            "step and shrank to zero, so the cluster is a single point. Use "
-            "eta_update='never', or a larger eta_scale."
+            "step and shrank to zero, so the cluster is a single point.",
+            "Use eta_update='never', or a larger eta_scale.",
         ),
     },
     ClusteringWarning: {
         "coarse promise": (
             "rtol={rtol:g} is too coarse to detect outliers: rows are flagged if the mean of "
-            "kernel values is below {threshold:.1e}. Use rtol={better:.0e} or less."
+            "kernel values is below {threshold:.1e}.",
+            "Use rtol={better:.0e} or less.",
         ),
         "far clusters": (
             "{n_far} of {n_clusters} clusters contain only rows that lie far from all "
-            "others{rows}. Distinct clusters may therefore share a label. Remove these rows, "
-            "or use PossibilisticCMeans or SequentialPCM."
+            "others{rows}. Distinct clusters may therefore share a label.",
+            "Remove these rows, or use PossibilisticCMeans or SequentialPCM.",
         ),
-        "rows nowhere": "{share:.0%} of the rows belong to no cluster. {remedy}",
+        "rows nowhere": ("{share:.0%} of the rows belong to no cluster.", "{remedy}"),
         "fewer clusters than asked for": (
             "{found} clusters were found, fewer than at_least={at_least}: there are too few "
-            "distinct rows. Use a smaller at_least."
+            "distinct rows.",
+            "Use a smaller at_least.",
         ),
         "nearly several clusters": (
             "The rows look like one cluster, but the evidence for more is close to the "
-            "threshold (evidence_={evidence:.2f}; 1 or more means several clusters). Use "
-            "at_least=2 to see the best split."
+            "threshold (evidence_={evidence:.2f}; 1 or more means several clusters).",
+            "Use at_least=2 to see the best split.",
         ),
         "barely several clusters": (
             "{found} clusters were found, but the evidence for more than one is close to the "
             "threshold (evidence_={evidence:.2f}; below 1 means one cluster): a few in a "
-            "hundred data sets with a single cluster look like this. Check the split, or fit "
-            "again on other rows of the same source."
+            "hundred data sets with a single cluster look like this.",
+            "Check the split, or fit again on other rows of the same source.",
         ),
         "no valley": (
             "The density of the typicalities has no clear valley (the deepest is {depth:.1%} "
-            "of its height), so alpha='valley' is unreliable. Use alpha='auto', or give "
-            "alpha."
+            "of its height), so alpha='valley' is unreliable.",
+            "Use alpha='auto', or give alpha.",
         ),
         "few rows above": (
-            "Only {inside:.0f} of {total:.0f} rows are above the levels of the clusters. Use "
-            "assign='all' to assign the others to the nearest cluster, choose another level "
-            "(labels_at), or use a larger sigma if clusters were cut into pieces."
+            "Only {inside:.0f} of {total:.0f} rows are above the levels of the clusters.",
+            "Use assign='all' to assign the others to the nearest cluster, choose another level "
+            "(labels_at), or use a larger sigma if clusters were cut into pieces.",
         ),
         "low level": (
             "alpha={alpha:.4g} is below {lowest:.4g}, the typicality of a point far from all "
-            "rows: all rows are one cluster. Use a larger alpha, or alpha='auto'."
+            "rows: all rows are one cluster.",
+            "Use a larger alpha, or alpha='auto'.",
         ),
     },
     CalibrationWarning: {
         "few reference rows": (
             "No row can be called an outlier: with {n_rows:,.0f} reference rows no p-value is "
             "below {smallest:.2g}, but {n_tested:,} tested rows need a p-value of at most "
-            "{level:.2g} {alike}. Use at least {enough:,} reference rows, or test fewer rows "
-            "at once."
+            "{level:.2g} {alike}.",
+            "Use at least {enough:,} reference rows, or test fewer rows at once.",
         ),
         "local p-values": (
             "p-values of kernel='local' with fewer than {fewest} rows are too small, because "
-            "its widths depend on all rows. Use kernel='gaussian', or calibration='split'."
+            "its widths depend on all rows.",
+            "Use kernel='gaussian', or calibration='split'.",
         ),
     },
     CoincidentClustersWarning: {
         "coincident prototypes": (
             "{n_coincident} of {n_prototypes} prototypes coincide with another one and share "
-            "its label; {n_groups} distinct prototype(s) remain. {advice}"
+            "its label; {n_groups} distinct prototype(s) remain.",
+            "{advice}",
         ),
     },
     EmptyClustersWarning: {
         "empty clusters": (
             "{n_empty} of the {n_prototypes} prototypes have no row (of positive weight); "
-            "these come last and are not counted in n_clusters_. {advice}"
+            "these come last and are not counted in n_clusters_.",
+            "{advice}",
         ),
-        "no cluster": "There is no cluster, and all labels are -1: {remedy}",
+        "no cluster": ("There is no cluster, and all labels are -1: {reason}.", "{remedy}"),
     },
     FragmentedClustersWarning: {
-        "fragments": "{alone} of {n_clusters} clusters are single rows. {remedy}",
+        "fragments": ("{alone} of {n_clusters} clusters are single rows.", "{remedy}"),
     },
 }
-_BY_NAME = {
-    name: (category, sentence)
-    for category, sentences in FINDINGS.items()
-    for name, sentence in sentences.items()
-}
+_CLASS_OF = {name: kind for kind, findings in FINDINGS.items() for name in findings}
 
 
 def tell(finding: str, **fields: Any) -> None:
     """Warn of a finding of the table; the warning has its name and fields as attributes."""
-    category, sentence = _BY_NAME[finding]
-    warn(sentence.format(**fields), category, finding, **fields)
+    category = _CLASS_OF[finding]
+    seen, remedy = (part.format(**fields) for part in FINDINGS[category][finding])
+    warn(seen, remedy, category, finding, **fields)
+
+
+# ---- features and kernels ------------------------------------------------------------------------
 
 
 def warn_about_features(opened: Any, model: Any) -> None:
-    """Constant features do nothing; features on large scales decide alone.
+    """Constant features do nothing; a feature on a much larger scale than others decides alone.
 
-    Only where rows have features, and constants do matter to kernels that are not of a distance.
+    Scales differ too much if the ratio is 1000, or if it is 100 and all other features together
+    have less than a thousandth of the variance: features that share a unit are hardly ever so.
     """
-    features, kernel = opened.features, opened.kernel
+    features = opened.features
     if features is None:
         return
-    names = _feature_labels(model)
+    labels = [f"feature {j}" for j in range(model.n_features_in_)]
+    if hasattr(model, "feature_names_in_"):
+        labels = [f"feature {str(name)!r}" for name in model.feature_names_in_]
     varies = differ(features.low, features.high, opened.space.dtype)
-    constant = np.flatnonzero(~varies)
-    of_distance = isinstance(kernel, str | Linear | LocalGaussian | Stationary)
-    if len(constant) and of_distance:
-        tell("constant features", names=_listed(constant, names), columns=constant.tolist())
-    # Squares of tiny differences vanish.
-    width = features.high - features.low
-    scales = np.where(features.variance > 0, np.sqrt(features.variance), width)
-    if getattr(opened.reader, "sparse", False):  # what is rare is not small
-        scales = width
-    _warn_about_scales(scales, np.flatnonzero(varies), names)
-
-
-def warn_about_units(rows: Floats, model: Any) -> None:
-    """Features on large scales decide alone, where no space of features was opened."""
-    low, high = rows.min(axis=0), rows.max(axis=0)
-    unit = np.maximum(np.abs(low), np.abs(high)).astype(np.float64)
-    unit[unit == 0] = 1.0
-    scales = (rows / unit).std(axis=0, dtype=np.float64) * unit  # squares do not overflow
-    varying = np.flatnonzero(differ(low, high, rows.dtype) & (scales > 0))
-    _warn_about_scales(scales, varying, _feature_labels(model))
-
-
-def _warn_about_scales(scales: Doubles, varying: Places, names: Sequence[str]) -> None:
-    """Features that differ by a factor of 1000, or one beside which all others vanish.
-
-    The second rule needs a factor of 100 and all but a thousandth of the variance: features that
-    share a unit are hardly ever so.
-    """
+    constant, varying = np.flatnonzero(~varies), np.flatnonzero(varies)
+    # Constants do matter to kernels that are not of a distance.
+    if len(constant) and isinstance(opened.kernel, str | Linear | LocalGaussian | Stationary):
+        found = listed((labels[j] for j in constant), at_most=5)
+        tell("constant features", names=found, columns=constant.tolist())
     if len(varying) < 2:
         return
+    scales = features.high - features.low
+    if not getattr(opened.reader, "sparse", False):  # what is rare is not small
+        # Squares of tiny differences vanish.
+        scales = np.where(features.variance > 0, np.sqrt(features.variance), scales)
     widest, narrowest = varying[scales[varying].argmax()], varying[scales[varying].argmin()]
     others = scales[varying[varying != widest]] / scales[widest]
     is_alone = (others**2).sum() < _LEAST_SHARE and others.min() < 1.0 / _LARGE_SCALE_RATIO
@@ -267,51 +263,11 @@ def _warn_about_scales(scales: Doubles, varying: Places, names: Sequence[str]) -
             "different scales",
             factor=f"{10**power:,.0f}" if power < 6 else f"1e{power:.0f}",
             largest=scales[widest],
-            widest=names[widest],
+            widest=labels[widest],
             smallest=scales[narrowest],
-            narrowest=names[narrowest],
+            narrowest=labels[narrowest],
             columns=[int(widest), int(narrowest)],
         )
-
-
-def warn_about_few_reference_rows(
-    p_values: Doubles, n_rows: float, *, fdr: float, method: str
-) -> None:
-    """The smallest p-value there can be is too large for any row to be an outlier."""
-    smallest, m = 1.0 / (n_rows + 1.0), len(p_values)
-    n_smallest = max(1, int(np.sum(p_values <= smallest * (1 + 1e-12))))
-    level = fdr * n_smallest / (m * penalty(p_values, method))
-    if smallest <= level:
-        return
-    alike = f"for {n_smallest} rows with the smallest p-value" if n_smallest > 1 else "for one row"
-    tell(
-        "few reference rows",
-        n_rows=n_rows,
-        smallest=smallest,
-        n_tested=m,
-        level=level,
-        alike=alike,
-        enough=int(np.ceil(1.0 / level)) - 1,
-    )
-
-
-def _feature_labels(model: Any) -> list[str]:
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        return [f"feature {j}" for j in range(model.n_features_in_)]
-    return [f"feature {str(name)!r}" for name in names]
-
-
-def _listed(columns: Places, names: list[str]) -> str:
-    shown = ", ".join(names[j] for j in columns[:5])
-    return shown + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")
-
-
-def warn_about_coarse_promise(rtol: float, offset: float) -> None:
-    """A model is made so small that what it can tell is above its threshold."""
-    threshold = float(np.exp(offset))
-    if rtol > _COARSE * threshold:
-        tell("coarse promise", rtol=rtol, threshold=threshold, better=0.1 * threshold)
 
 
 def warn_about_unused_sigma(sigma: float | str, kernel: Any) -> None:
@@ -330,7 +286,7 @@ def warn_about_kernel(
     if space.lost_share > _LOST_SHARE:
         tell("large kernel values", share=min(space.lost_share, 1.0))
     else:
-        warn_about_indefinite(space, prototypes, kernel)
+        _warn_about_indefinite(space, prototypes, kernel)
     if not space.columns.on_sphere or space.total_variance == 0:
         return False
     parameter = "sigma" if isinstance(kernel, str) and kernel != "precomputed" else "kernel"
@@ -343,25 +299,25 @@ def warn_about_kernel(
     return too_narrow
 
 
-def warn_about_indefinite(space: Any, prototypes: Any, kernel: Any) -> None:
+def _warn_about_indefinite(space: Any, prototypes: Any, kernel: Any) -> None:
     """A kernel that is no scalar product: count what was clipped."""
-    share = space.negative_share
-    n_clipped = space.n_clipped(prototypes)
+    share, n_clipped = space.negative_share, space.n_clipped(prototypes)
     if share <= _INDEFINITE_SHARE and (n_clipped == 0 or space.columns.positive_semidefinite):
         return
-    what, remedy = (
-        "The kernel is",
-        "use a positive semidefinite kernel, or add a constant to its diagonal",
-    )
+    what = "The kernel is"
+    remedy = "use a positive semidefinite kernel, or add a constant to its diagonal"
     if isinstance(kernel, str) and kernel == "dissimilarities":
+        constant = f"{1.01 * space.missing_sqdist:.3g}"
         what = (
             "The dissimilarities are not distances between points: their double-centred kernel is"
         )
-        constant = f"{1.01 * space.missing_sqdist:.3g}"
         remedy = (
             f"pass sqrt(X**2 + {constant} * (1 - eye(n))), which adds a constant off the diagonal"
         )
     tell("indefinite kernel", what=what, share=share, n_clipped=n_clipped, remedy=remedy)
+
+
+# ---- the iteration -------------------------------------------------------------------------------
 
 
 def require_finite(result: PicardResult[Any]) -> None:
@@ -389,28 +345,7 @@ def warn_about_convergence(
         tell("not converged", stage=stage, max_iter=max_iter, change=change, tol=tol, advice=advice)
 
 
-def warn_about_equal_typicalities(
-    log_typicality: Doubles, eta_scale: float, neighbours: float
-) -> None:
-    """Typicalities that differ by little more than rounding, and not because the rows are alike."""
-    spread = float(np.ptp(log_typicality))
-    smooth = eta_scale >= _LARGE_SCALE
-    if spread >= _EQUAL_TYPICALITIES or not (smooth or neighbours < 1):
-        return
-    remedy = "a smaller eta_scale" if smooth else "a wider sigma"
-    tell("equal typicalities", spread=spread, remedy=remedy)
-
-
-def warn_about_lonely_row(
-    weights: Doubles,
-    uniform: Doubles,
-    row_of: Places | None = None,
-) -> None:
-    """One row has most of the weight, and not because it was given it."""
-    heaviest = int(weights.argmax())
-    weight = weights[heaviest]
-    if weight > _LONELY_WEIGHT and uniform[heaviest] < weight / 10:
-        tell("lonely row", row=heaviest if row_of is None else row_of[heaviest], weight=weight)
+# ---- clusters ------------------------------------------------------------------------------------
 
 
 def warn_about_prototype_labels(
@@ -526,4 +461,59 @@ def entropic_collapse_advice(lam: float, space: Space[Any]) -> str:
         f"lam={lam:.3g} is too small: if lam is below {smallest:.3g}, prototypes "
         f"near the mean of the data collapse onto it. Try lam={4 * smallest:.3g}, "
         "or lam='auto'."
+    )
+
+
+# ---- densities -----------------------------------------------------------------------------------
+
+
+def warn_about_equal_typicalities(
+    log_typicality: Doubles, eta_scale: float, neighbours: float
+) -> None:
+    """Typicalities that differ by little more than rounding, and not because the rows are alike."""
+    spread = float(np.ptp(log_typicality))
+    smooth = eta_scale >= _LARGE_SCALE
+    if spread >= _EQUAL_TYPICALITIES or not (smooth or neighbours < 1):
+        return
+    remedy = "a smaller eta_scale" if smooth else "a wider sigma"
+    tell("equal typicalities", spread=spread, remedy=remedy)
+
+
+def warn_about_lonely_row(
+    weights: Doubles,
+    uniform: Doubles,
+    row_of: Places | None = None,
+) -> None:
+    """One row has most of the weight, and not because it was given it."""
+    heaviest = int(weights.argmax())
+    weight = weights[heaviest]
+    if weight > _LONELY_WEIGHT and uniform[heaviest] < weight / 10:
+        tell("lonely row", row=heaviest if row_of is None else row_of[heaviest], weight=weight)
+
+
+def warn_about_coarse_promise(rtol: float, offset: float) -> None:
+    """A model is made so small that what it can tell is above its threshold."""
+    threshold = float(np.exp(offset))
+    if rtol > _COARSE * threshold:
+        tell("coarse promise", rtol=rtol, threshold=threshold, better=0.1 * threshold)
+
+
+def warn_about_few_reference_rows(
+    p_values: Doubles, n_rows: float, *, fdr: float, method: str
+) -> None:
+    """The smallest p-value there can be is too large for any row to be an outlier."""
+    smallest, m = 1.0 / (n_rows + 1.0), len(p_values)
+    n_smallest = max(1, int(np.sum(p_values <= smallest * (1 + 1e-12))))
+    level = fdr * n_smallest / (m * penalty(p_values, method))
+    if smallest <= level:
+        return
+    alike = f"for {n_smallest} rows with the smallest p-value" if n_smallest > 1 else "for one row"
+    tell(
+        "few reference rows",
+        n_rows=n_rows,
+        smallest=smallest,
+        n_tested=m,
+        level=level,
+        alike=alike,
+        enough=int(np.ceil(1.0 / level)) - 1,
     )

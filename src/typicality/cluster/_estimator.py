@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
 from typicality._tensors import (
-    Foreign,
     OnDevice,
     Place,
     array_of,
@@ -26,7 +25,7 @@ from typicality._tensors import (
     tensor_of,
 )
 from typicality._threads import one_blas_thread
-from typicality._typing import Doubles, Floats
+from typicality._typing import Floats
 from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._inputs import (
@@ -38,9 +37,8 @@ from typicality.cluster._inputs import (
     takes_sparse,
 )
 from typicality.geometry.checks import check_blocks, check_rows, check_sample_weight
-from typicality.kernels import Kernel
 from typicality.rows import as_rows, is_blockwise
-from typicality.solve.picard import PicardResult, Status
+from typicality.solve.picard import PicardResult
 from typicality.spaces.euclidean import Centroids
 
 if TYPE_CHECKING:
@@ -97,31 +95,21 @@ def like_rows(method: Method) -> Method:
 def check_same_place(X: Any, home: Place | None, model: str, method: str) -> None:
     """Rows for prediction must be what the model was fitted on: an array, or on its device."""
     given = device_of(X)
-    if given == home:
-        return
-    kinds = [_kind(home), _kind(given)]
-    if isinstance(home, str):
-        remedy = f"torch.as_tensor(X, device={home!r})"
-    elif home is not None:
-        remedy = f"{_library(home)}.asarray(X)"
-    else:
-        remedy = "X.cpu().numpy()" if isinstance(given, str) else "numpy.asarray(X)"
-    raise ValueError(
-        f"{model}.{method}() must use the same namespace and device as the fit: X is {kinds[1]}, "
-        f"and the model was fitted on {kinds[0]}. Pass {remedy}, or fit the model on {kinds[1]}."
-    )
+    if given != home:
+        raise ValueError(
+            f"{model}.{method}() must use the same namespace and device as the fit: X is "
+            f"{_kind(given)}, and the model was fitted on {_kind(home)}. Pass {_kind(home)}, or "
+            f"fit the model on {_kind(given)}."
+        )
 
 
 def _kind(place: Place | None) -> str:
     if place is None:
-        return "an array"
+        return "an array of NumPy"
     if isinstance(place, str):
         return f"a tensor on {place}"
-    return f"an array of {_library(place)} on {place.device}"
-
-
-def _library(place: Foreign) -> str:
-    return str(place.library.__name__.removeprefix("array_api_compat."))
+    library = place.library.__name__.removeprefix("array_api_compat.")
+    return f"an array of {library} on {place.device}"
 
 
 def by_blocks(method: Method) -> Method:
@@ -143,14 +131,19 @@ def by_blocks(method: Method) -> Method:
     return cast(Method, for_any_rows)
 
 
-class Estimator(BaseEstimator, metaclass=ABCMeta):
-    """Base of all estimators; not for direct use."""
+class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta):
+    """The shell of all estimators; not for direct use.
+
+    A subclass says what it learns from checked rows, and what it returns for new rows.
+    """
 
     _fewest_rows: ClassVar[int] = 1
     _why_dense: ClassVar[str | None] = "its method uses every feature of a row"
 
     n_features_in_: Annotated[int, "d"]
     feature_names_in_: Annotated[NDArray[np.object_], "d"]
+
+    # ---- what a subclass defines -----------------------------------------------------------------
 
     @abstractmethod
     def _learn(self, rows: Any, weight: Floats | None, callbacks: FitCallbacks) -> None:
@@ -166,101 +159,73 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
             Runs the iterations, for the callbacks of scikit-learn.
         """
 
-    def _fit(self, X: Any, sample_weight: Any = None) -> Self:
-        """Fit a copy and take over what it learned in one assignment.
+    @abstractmethod
+    def _soft_features(self, X: ArrayLike) -> Floats:
+        """What `transform` returns."""
 
-        A fit that fails, is interrupted, or warns where warnings are errors leaves the model as it
-        was.
+    @abstractmethod
+    def _soft_names(self) -> list[str]:
+        """The names of its columns."""
+
+    # ---- the interface ---------------------------------------------------------------------------
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            The rows. float32 stays float32. Only `FuzzyCMeans`, `EntropyCMeans`,
+            `PossibilisticCMeans` and `OneClusterPCM` accept sparse matrices. With
+            ``kernel="precomputed"``, the square matrix of kernel values; with
+            ``kernel="dissimilarities"``, the square matrix of
+            distances.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight k has the effect of k copies of the row. A row of weight 0 has no effect
+            on the fit, but gets a label or a typicality. If the mean weight is below one,
+            `AlphaCutClustering` divides all weights by it.
+
+        Returns
+        -------
+        self
         """
-        model = self._host()._without(*OPTIONAL_ATTRIBUTES)
-        at_first = dict(vars(model))
-        home = device_of(X)
-        given, sample_weight = X, array_of(sample_weight)
-        on_device = isinstance(home, str) and home.partition(":")[0] not in _ON_CPU
-        if on_device:
-            model.__dict__["_device"] = home  # where sums are computed
-        X = OnDevice(X) if on_device else array_of(X)
-        weight = None
-        if is_blockwise(X):
-            rows: Any = check_blocks(
-                model, as_rows(X, sample_weight), training=True, at_least=self._fewest_rows
-            )
-        else:
-            self._check_kind(X)
-            rows = check_rows(
-                model, X, training=True, at_least=self._fewest_rows, sparse=issparse(X)
-            )
-            weight = check_sample_weight(sample_weight, rows)
-        callbacks = FitCallbacks(self, model, given, sample_weight)
-        # Whatever the user has set: to vanish is no error, and threads of BLAS change no bits.
-        with np.errstate(under="ignore"), one_blas_thread():
-            model._learn(rows, weight, callbacks)
-        model.__dict__.pop("_device", None)
-        nothing = object()
-        learned = {k: v for k, v in vars(model).items() if at_first.get(k, nothing) is not v}
-        if home is not None:  # what users see lives where X lives
-            learned |= {k: tensor_of(v, home) for k, v in learned.items() if not k.startswith("_")}
-        before = self.__dict__
-        kept = {k: v for k, v in before.items() if k not in OPTIONAL_ATTRIBUTES}
-        self.__dict__ = kept | learned
-        try:
-            callbacks.end()
-        except BaseException:
-            self.__dict__ = before
-            raise
-        return self
+        return self._fit(X, sample_weight)
 
-    @property
-    def _home(self) -> Place | None:
-        """The device of the fitted arrays; None where they are arrays of NumPy."""
-        fitted = (v for k, v in vars(self).items() if k.endswith("_") and is_foreign(v))
-        return next(map(place_of, fitted), None)
+    @like_rows
+    def transform(self, X: ArrayLike) -> Floats:
+        """The memberships of the rows, as features for the next step of a pipeline.
 
-    def _host(self) -> Self:
-        """A copy of the model with arrays of NumPy in the place of tensors."""
-        return self._without(**{k: array_of(v) for k, v in vars(self).items() if is_foreign(v)})
+        `OneClusterPCM` returns one column, the typicalities.
 
-    def _read(self, X: ArrayLike) -> Floats:
-        """Rows for prediction: checked, and in the form that the space of the model takes."""
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows or training rows.
+
+        Returns
+        -------
+        memberships : array of shape (n_samples, n_columns)
+        """
+        return self._soft_features(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns of `transform`: membership_0, ..., typicality_0, ..., or typicality.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            The names of the input features. Only their number is checked.
+
+        Returns
+        -------
+        names : array of str
+        """
         check_is_fitted(self)
-        self._check_kind(X)
-        rows = check_rows(self, X, training=False, sparse=issparse(X))
-        reader: Reader | None = getattr(self, "_reader", None)
-        # Any input space takes sparse rows, and so do kernels that were fitted on them.
-        in_input_space = isinstance(getattr(self, "_prototypes", None), Centroids)
-        if issparse(X) and not (in_input_space or isinstance(reader, SparseCoordinates)):
-            raise TypeError(
-                f"X is a sparse matrix, but {type(self).__name__} was fitted on an array, and "
-                "its kernel compares new rows with the training rows. Pass X.toarray(), or fit "
-                "the model on a sparse matrix."
-            )
-        return rows if reader is None else reader.read(rows)
-
-    def _check_kind(self, X: Any) -> None:
-        """Refuse sparse rows where the method would have to make them dense."""
-        if issparse(X) and self._why_dense is not None:
-            raise TypeError(
-                f"X is a sparse matrix, and {type(self).__name__} takes arrays only: "
-                f"{self._why_dense}. Reduce the features first, e.g. with "
-                "sklearn.decomposition.TruncatedSVD(50), or pass X.toarray() if that is small."
-            )
-
-    def _without(self, *names: str, **instead: Any) -> Self:
-        """A copy of the model without some attributes, and with other ones."""
-        small = type(self).__new__(type(self))
-        small.__dict__ = {k: v for k, v in vars(self).items() if k not in names} | instead
-        output = "_sklearn_output_config"  # which set_output changes in place
-        if output in vars(small):
-            small.__dict__[output] = dict(vars(small)[output])
-        return small
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = True
-        kernel = getattr(self, "kernel", None)
-        tags.input_tags.sparse = self._why_dense is None and takes_sparse(kernel)
-        tags.input_tags.pairwise = is_pairwise(kernel)
-        return tags
+        check_feature_names_in(self, input_features, generate_names=False)
+        return np.asarray(self._soft_names(), dtype=object)
 
     @like_rows
     def report(
@@ -323,75 +288,46 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
             random_state=random_state,
         )
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        kernel = getattr(self, "kernel", None)
+        tags.input_tags.sparse = self._why_dense is None and takes_sparse(kernel)
+        tags.input_tags.pairwise = is_pairwise(kernel)
+        return tags
 
-class KernelEstimator(CallbackSupportMixin, TransformerMixin, Estimator):
-    """Base of the estimators that work in the space of a kernel; not for direct use."""
+    # ---- a fit -----------------------------------------------------------------------------------
 
-    _reader: Annotated[Any, Reader]
-    kernel_: Annotated[Any, str | Kernel]
-    sigma_: float | None
-    n_iter_: int
-    status_: Status
-    objective_path_: Annotated[Doubles, "_steps"]
-    sums_: str
+    def _fit(self, X: Any, sample_weight: Any = None) -> Self:
+        """Fit a copy and take over what it learned in one assignment.
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model to rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            The rows. float32 stays float32. Only `FuzzyCMeans`, `EntropyCMeans`,
-            `PossibilisticCMeans` and `OneClusterPCM` accept sparse matrices. With
-            ``kernel="precomputed"``, the square matrix of kernel values; with
-            ``kernel="dissimilarities"``, the square matrix of
-            distances.
-        y : ignored
-            Present for consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            A row of weight k has the effect of k copies of the row. A row of weight 0 has no effect
-            on the fit, but gets a label or a typicality. If the mean weight is below one,
-            `AlphaCutClustering` divides all weights by it.
-
-        Returns
-        -------
-        self
+        A fit that fails, is interrupted, or warns where warnings are errors leaves the model as it
+        was.
         """
-        return self._fit(X, sample_weight)
-
-    @like_rows
-    def transform(self, X: ArrayLike) -> Floats:
-        """The memberships of the rows, as features for the next step of a pipeline.
-
-        `OneClusterPCM` returns one column, the typicalities.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            New rows or training rows.
-
-        Returns
-        -------
-        memberships : array of shape (n_samples, n_columns)
-        """
-        return self._soft_features(X)
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the columns of `transform`: membership_0, ..., typicality_0, ..., or typicality.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            The names of the input features. Only their number is checked.
-
-        Returns
-        -------
-        names : array of str
-        """
-        check_is_fitted(self)
-        check_feature_names_in(self, input_features, generate_names=False)
-        return np.asarray(self._soft_names(), dtype=object)
+        parameters = {name: array_of(v) for name, v in self.get_params(deep=False).items()}
+        model: Any = type(self)(**parameters)
+        callbacks = FitCallbacks(self, model, X, sample_weight)
+        home = device_of(X)
+        if isinstance(home, str) and home.partition(":")[0] not in _ON_CPU:
+            model._device, X = home, OnDevice(X)  # sums are computed there
+        else:
+            X = array_of(X)
+        rows, weight = model._checked(X, array_of(sample_weight))
+        # Whatever the user has set: to vanish is no error, and threads of BLAS change no bits.
+        with np.errstate(under="ignore"), one_blas_thread():
+            model._learn(rows, weight, callbacks)
+        learned = {k: v for k, v in vars(model).items() if k not in (*parameters, "_device")}
+        if home is not None:  # what users see lives where X lives
+            learned |= {k: tensor_of(v, home) for k, v in learned.items() if not k.startswith("_")}
+        before = self.__dict__
+        self.__dict__ = {k: v for k, v in before.items() if k not in OPTIONAL_ATTRIBUTES} | learned
+        try:
+            callbacks.end()
+        except BaseException:
+            self.__dict__ = before
+            raise
+        return self
 
     def _record(self, opened: OpenSpace, result: PicardResult[Any]) -> dict[str, Any]:
         """The attributes that say how a fit went."""
@@ -404,15 +340,55 @@ class KernelEstimator(CallbackSupportMixin, TransformerMixin, Estimator):
             "sums_": opened.space.how,
         }
 
-    @abstractmethod
-    def _soft_features(self, X: ArrayLike) -> Floats:
-        """What `transform` returns."""
+    def _checked(self, X: Any, sample_weight: Any) -> tuple[Any, Floats | None]:
+        """Rows and weights for `_learn`."""
+        if is_blockwise(X):
+            rows: Any = as_rows(X, sample_weight)
+            return check_blocks(self, rows, training=True, at_least=self._fewest_rows), None
+        self._check_kind(X)
+        rows = check_rows(self, X, training=True, at_least=self._fewest_rows, sparse=issparse(X))
+        return rows, check_sample_weight(sample_weight, rows)
 
-    @abstractmethod
-    def _soft_names(self) -> list[str]:
-        """The names of its columns."""
+    @property
+    def _home(self) -> Place | None:
+        """The device of the fitted arrays; None where they are arrays of NumPy."""
+        fitted = (v for k, v in vars(self).items() if k.endswith("_") and is_foreign(v))
+        return next(map(place_of, fitted), None)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def _host(self) -> Self:
+        """A copy of the model with arrays of NumPy in the place of tensors."""
+        return self._without(**{k: array_of(v) for k, v in vars(self).items() if is_foreign(v)})
+
+    def _read(self, X: ArrayLike) -> Floats:
+        """Rows for prediction: checked, and in the form that the space of the model takes."""
+        check_is_fitted(self)
+        self._check_kind(X)
+        rows = check_rows(self, X, training=False, sparse=issparse(X))
+        reader: Reader | None = getattr(self, "_reader", None)
+        # Any input space takes sparse rows, and so do kernels that were fitted on them.
+        in_input_space = isinstance(getattr(self, "_prototypes", None), Centroids)
+        if issparse(X) and not (in_input_space or isinstance(reader, SparseCoordinates)):
+            raise TypeError(
+                f"X is a sparse matrix, but {type(self).__name__} was fitted on an array, and "
+                "its kernel compares new rows with the training rows. Pass X.toarray(), or fit "
+                "the model on a sparse matrix."
+            )
+        return rows if reader is None else reader.read(rows)
+
+    def _check_kind(self, X: Any) -> None:
+        """Refuse sparse rows where the method would have to make them dense."""
+        if issparse(X) and self._why_dense is not None:
+            raise TypeError(
+                f"X is a sparse matrix, and {type(self).__name__} takes arrays only: "
+                f"{self._why_dense}. Reduce the features first, e.g. with "
+                "sklearn.decomposition.TruncatedSVD(50), or pass X.toarray() if that is small."
+            )
+
+    def _without(self, *names: str, **instead: Any) -> Self:
+        """A copy of the model without some attributes, and with other ones."""
+        small = type(self).__new__(type(self))
+        small.__dict__ = {k: v for k, v in vars(self).items() if k not in names} | instead
+        output = "_sklearn_output_config"  # which set_output changes in place
+        if output in vars(small):
+            small.__dict__[output] = dict(vars(small)[output])
+        return small

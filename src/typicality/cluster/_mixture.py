@@ -14,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from typicality._compat import fit_context
@@ -153,10 +152,11 @@ class JoinedMixture(ClusterMixin, Estimator):
         memberships = self.predict_memberships(X)
         return memberships.argmax(axis=1).astype(np.int32), memberships
 
-    def get_feature_names_out(self, input_features: None = None) -> NDArray[np.object_]:
-        """What the columns of memberships are called."""
-        check_is_fitted(self)
-        return np.array([f"membership_{k}" for k in range(self.n_clusters_)], dtype=object)
+    def _soft_features(self, X: ArrayLike) -> Floats:
+        return self.predict_memberships(X)
+
+    def _soft_names(self) -> list[str]:
+        return [f"membership_{k}" for k in range(self.n_clusters_)]
 
 
 @dataclass(frozen=True, eq=False)

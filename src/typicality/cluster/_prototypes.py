@@ -2,16 +2,15 @@
 
 from abc import abstractmethod
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._typing import Floats, Index, Labels, Places
+from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._diagnostics import (
     require_finite,
@@ -21,12 +20,13 @@ from typicality.cluster._diagnostics import (
 from typicality.cluster._estimator import (
     KERNEL_CONSTRAINTS,
     SAMPLE_CONSTRAINTS,
-    KernelEstimator,
+    Estimator,
     by_blocks,
     like_rows,
 )
 from typicality.cluster._inputs import (
     OpenSpace,
+    Reader,
     SumOptions,
     check_compressible,
     has_input_space,
@@ -34,37 +34,21 @@ from typicality.cluster._inputs import (
 )
 from typicality.cluster._learned import how_learned, learned_rows, map_rows, read_at_once
 from typicality.geometry.checks import check_sample_weight
+from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.rows import Rows
-from typicality.solve.picard import PicardResult
+from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import ClusterState
 from typicality.spaces import Prototypes, Space
 from typicality.spaces.base import Outcome, Tally
 from typicality.spaces.euclidean import Centroids
 from typicality.spaces.gram import ExpandedPrototypes
 
-
-class Found(NamedTuple):
-    """What the algorithm of an estimator returns.
-
-    Parameters
-    ----------
-    opened : OpenSpace
-        The space of the rows, and how new rows enter it.
-    result : PicardResult
-        The run that is kept.
-    attributes : dict
-        Fitted attributes of this estimator alone.
-    """
-
-    opened: OpenSpace
-    result: PicardResult[State]
-    attributes: dict[str, Any]
+Found = tuple[OpenSpace, PicardResult[State]]
 
 
-@dataclass(frozen=True, eq=False)
-class PrototypeLabels:
+class PrototypeLabels(NamedTuple):
     """Which prototype stands for which label.
 
     Parameters
@@ -80,7 +64,7 @@ class PrototypeLabels:
     """
 
     order: Places
-    prototype_labels: NDArray[np.int32]
+    prototype_labels: Labels
     n_clusters: int
     n_coincident: int
 
@@ -106,7 +90,7 @@ class Clustering(NamedTuple):
     outcome: Outcome
 
 
-class PrototypeClusterer(ClusterMixin, KernelEstimator):
+class PrototypeClusterer(ClusterMixin, Estimator):
     """Base of the estimators that describe clusters by prototypes; not for direct use."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -123,6 +107,13 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
     labels_: Annotated[Labels, "N"]
     memberships_: Annotated[Floats, "N c"]
     objective_: float
+    _reader: Annotated[Any, Reader]
+    kernel_: Annotated[Any, str | Kernel]
+    sigma_: float | None
+    n_iter_: int
+    status_: Status
+    objective_path_: Annotated[Doubles, "_steps"]
+    sums_: str
 
     _fewest_rows = 2
     _column_name: ClassVar[str] = "membership"
@@ -132,7 +123,7 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
 
     @abstractmethod
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
-        """Check the parameters, open the space, and iterate."""
+        """Check the parameters, open the space, and iterate: the space, and the run to keep."""
 
     @abstractmethod
     def _warn(self, found: Clustering) -> None:
@@ -140,7 +131,7 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
 
     @like_rows
     @by_blocks
-    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
+    def predict(self, X: ArrayLike) -> Labels:
         """The cluster of each row: the one with its largest membership.
 
         Parameters
@@ -249,31 +240,28 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
     def _begin(self, callbacks: FitCallbacks, opened: OpenSpace, *, n_runs: int | None) -> None:
         """Warn of suspicious features, and begin the runs."""
         warn_about_features(opened, self)
-        attributes = partial(self._for_prediction, opened=opened)
-        callbacks.begin(n_runs, attributes)
+        callbacks.begin(n_runs, partial(self._for_prediction, opened=opened))
 
-    def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
+    def _learn(self, rows: Any, weight: Floats | None, callbacks: FitCallbacks) -> None:
         given = rows
         if not has_input_space(self.kernel):
             rows, weight = read_at_once(rows, weight)
         learned = learned_rows(self, rows, weight)
-        opened, result, attributes = self._find(learned.rows, learned.weight, callbacks)
+        is_all = learned.is_all and given is rows
+        opened, result = self._find(learned.rows, learned.weight, callbacks)
         require_finite(result)
         space, last = opened.space, self._final(result.state)
         prototypes, rule = last.prototypes, last.rule
         groups = np.arange(prototypes.n_clusters)
         if self._shares_labels:
             groups = coincident_groups(prototypes, rule, space.typical.total_variance)
-        is_all = learned.is_all and given is rows
         dense = is_all and self.store_memberships
         outcome = space.outcome(rule, prototypes, memberships=dense)
         labels = label_prototypes(groups, outcome.tally)
         state = ClusterState(prototypes.take(labels.order), rule.take(labels.order))
         if (np.diff(labels.order) < 0).any():  # ties go to the first, whichever that is now
-            outcome = space.outcome(
-                state.rule, state.prototypes, memberships=self.store_memberships
-            )
-        self.__dict__.update(attributes | self._for_prediction(state, opened))
+            outcome = space.outcome(state.rule, state.prototypes, memberships=dense)
+        self.__dict__.update(self._for_prediction(state, opened))
         self.__dict__.update(self._record(opened, result))
         self.objective_ = outcome.objective
         self.prototype_labels_ = labels.prototype_labels
@@ -299,13 +287,10 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
 
     def _judge(self, rows: Any) -> None:
         """Set `labels_` and `memberships_` of all rows, after a fit that kept none of them."""
-        prototypes, rule, reader = self._prototypes, self._rule, self._reader
-        label_of = np.append(self.prototype_labels_, np.int32(-1))
-        self.labels_ = map_rows(rows, lambda X: label_of[prototypes.labels(rule, reader.read(X))])
+        prototypes, rule, read = self._prototypes, self._rule, self._reader.read
+        self.labels_ = map_rows(rows, lambda X: self._labels_of(prototypes.labels(rule, read(X))))
         if self.store_memberships and (not isinstance(rows, Rows) or rows.lazy):
-            self.memberships_ = map_rows(
-                rows, lambda X: prototypes.memberships(rule, reader.read(X))
-            )
+            self.memberships_ = map_rows(rows, lambda X: prototypes.memberships(rule, read(X)))
 
     def _for_prediction(self, state: State, opened: OpenSpace) -> dict[str, Any]:
         """The attributes that prediction needs, for a state of the iteration."""
@@ -318,19 +303,18 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
             "n_clusters_": prototypes.n_clusters,
         }
         if hasattr(rule, self._rule_attribute):  # other rules come first in some fits
-            value = getattr(rule, self._rule_attribute)
-            attributes[f"{self._rule_attribute}_"] = copy(value)
-        if hasattr(prototypes, "centers"):
+            attributes[f"{self._rule_attribute}_"] = copy(getattr(rule, self._rule_attribute))
+        if isinstance(prototypes, Centroids):
             reader: Any = opened.reader
             attributes["cluster_centers_"] = reader.restore(prototypes.centers)
         return attributes
 
-    def _labels_and_memberships(self, X: ArrayLike) -> tuple[NDArray[np.int32], Floats]:
+    def _labels_and_memberships(self, X: ArrayLike) -> tuple[Labels, Floats]:
         """`predict` and `predict_memberships` from one pass, the same to the last bit."""
         preferred, memberships = self._prototypes.labels_and_memberships(self._rule, self._read(X))
         return self._labels_of(preferred), memberships
 
-    def _labels_of(self, preferred: NDArray[np.int32]) -> NDArray[np.int32]:
+    def _labels_of(self, preferred: Labels) -> Labels:
         """The labels of rows by the prototypes they prefer; -1 where they prefer none."""
         return np.append(self.prototype_labels_, np.int32(-1))[preferred]
 

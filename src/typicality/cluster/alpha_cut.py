@@ -33,7 +33,6 @@ from typicality.cluster._density import (
 from typicality.cluster._diagnostics import (
     warn_about_features,
     warn_about_lonely_row,
-    warn_about_units,
     warn_about_unused_sigma,
 )
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, by_blocks, like_rows
@@ -464,8 +463,6 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
         )
 
         def warn() -> None:
-            if not given:
-                warn_about_units(nodes.rows, self)
             warn_about_unused_sigma(self.sigma, self.kernel)
             warn_about_cut(self)
 

@@ -20,7 +20,7 @@ from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._estimator import Estimator, like_rows
 from typicality.cluster._mixture import JoinedMixture
 from typicality.cluster.alpha_cut import AlphaCutClustering
-from typicality.cluster.entropy import EntropyCMeans
+from typicality.cluster.fuzzy import EntropyCMeans
 from typicality.exceptions import warn_again
 from typicality.rows import Rows, count_distinct_rows
 
@@ -175,13 +175,21 @@ class AutoClustering(ClusterMixin, Estimator):
         memberships: Floats = self.estimator_.predict_memberships(X)
         return memberships
 
+    def _soft_features(self, X: ArrayLike) -> Floats:
+        return self.predict_memberships(X)
+
+    def _soft_names(self) -> list[str]:
+        names: list[str] = self.estimator_._soft_names()
+        return names
+
     def _check_columns(self, X: ArrayLike) -> None:
         """Check the number and names of the columns; `estimator_` checks the values."""
         check_is_fitted(self)
-        if np.ndim(X) == 2:
+        if getattr(X, "ndim", 2) == 2:
             validate_data(self, X, reset=False, skip_check_array=True)
 
     def _learn(self, rows: Any, weight: Floats | None, callbacks: FitCallbacks) -> None:
+        callbacks.begin(0, lambda state: {})
         if isinstance(rows, Rows):
             raise ValueError(
                 "AutoClustering compares methods on all rows, which must be in memory. Use "

@@ -1,4 +1,4 @@
-"""Fuzzy c-means."""
+"""Clusters whose memberships sum to one: fuzzy c-means and its entropic form."""
 
 import math
 from collections.abc import Callable
@@ -11,17 +11,24 @@ from typicality._compat import Interval, StrOptions
 from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._diagnostics import (
+    entropic_collapse_advice,
     fuzzy_collapse_advice,
     largest_fuzzifier,
+    warn_about_convergence,
     warn_about_partition,
 )
 from typicality.cluster._prototypes import Clustering, Found, PrototypeClusterer
 from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
 from typicality.kernels import Kernel
+from typicality.membership.entropic import Entropic
 from typicality.membership.fuzzy import Fuzzy
+from typicality.membership.hard import Hard
+from typicality.solve.schedules import rising_path
+from typicality.solve.starts import NAMED_STARTS
 from typicality.spaces import Gram, Space
 
 _FUZZIEST = 2.0  # the largest automatic m
+_SMALLEST_WITHIN = 1e-6  # of the total variance: keeps the automatic lam finite
 
 
 class FuzzyCMeans(PrototypeClusterer):
@@ -211,7 +218,7 @@ class FuzzyCMeans(PrototypeClusterer):
         rule = Fuzzy(fuzzifier(self.m, opened.space))
         drawn = starts.draw(opened, rule)
         self._begin(callbacks, opened, n_runs=len(drawn))
-        return Found(opened, best_run(opened.space, drawn, [rule], callbacks), {})
+        return opened, best_run(opened.space, drawn, [rule], callbacks)
 
     def _warn(self, found: Clustering) -> None:
         advice = f"Try a smaller m (now {self.m_:.3g}), more runs (n_init), or fewer clusters."
@@ -239,3 +246,218 @@ def fuzzifier(m: float | str, space: Space[Any]) -> float:
         if largest > 1:  # it is 1 where all rows are one point
             automatic = min(automatic, 1 + (largest - 1) / 2)
     return min(automatic, _FUZZIEST)
+
+
+class EntropyCMeans(PrototypeClusterer):
+    r"""Entropy-regularised fuzzy c-means: memberships by a softmax of squared distances.
+
+    .. math:: J(U, V) = \sum_h \omega_h \sum_k \Big( u_{hk} \lVert x_h - v_k \rVert^2 +
+        \lambda^{-1} u_{hk} \log u_{hk} \Big), \qquad
+        u_{hk} = \frac{e^{-\lambda \lVert x_h - v_k \rVert^2}}
+        {\sum_j e^{-\lambda \lVert x_h - v_j \rVert^2}}, \qquad
+        v_k = \frac{\sum_h \omega_h u_{hk} x_h}{\sum_h \omega_h u_{hk}}
+
+    Here :math:`x_h` are the rows with their sample weights :math:`\omega_h`, :math:`v_k` are the
+    prototypes, and :math:`u_{hk}` is the membership of row h in cluster k. This is the EM algorithm
+    for a mixture of spherical Gaussians with equal weights and the fixed variance :math:`1 / (2
+    \lambda)`.
+
+    An iteration takes O(n c d) time for n rows, c clusters and d features. With a kernel, the rows
+    are mapped into the space of the kernel, and an iteration is one product with the kernel matrix.
+    This takes at most O(n^2 (d + c)) time, and O(n c) for a Gaussian kernel and up to three
+    features.
+
+    Implements :cite:`miyamoto2003`, eq. (4)-(5), with a kernel eq. (6)-(11).
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters. If there are fewer distinct rows, fewer clusters are found, with a
+        warning.
+    lam : float or "auto", default="auto"
+        The factor :math:`\lambda` of the squared distance, positive. Large values give hard
+        clusters. Below :math:`1 / (2 \mu)`, where :math:`\mu` is the largest eigenvalue of the
+        covariance of the data, all prototypes collapse onto the mean. "auto" is :math:`d / (2 w)`,
+        where d is the number of features. To find w, hard c-means is run once; w is the mean
+        squared distance of the rows to their nearest prototype. So the Gaussians have the variance
+        of the hard clusters. With a kernel, d is the effective dimension of the mapped rows.
+        Original to typicality, see docs/theory.
+    kernel : str, Kernel or callable, default="linear"
+        The kernel. It defines the space in which the prototypes are means:
+
+        - "linear": the input space;
+        - "gaussian" (or "rbf"), "laplacian", "cauchy": kernels with the width `sigma`;
+        - "local": a Gaussian whose width follows the density
+          (:class:`typicality.kernels.LocalGaussian`, with a quarter of the rows as neighbours, at
+          least 22);
+        - "polynomial" (or "poly"), "cosine" and all other names of
+          :func:`sklearn.metrics.pairwise.pairwise_kernels`;
+        - an object of :mod:`typicality.kernels`, or a function that returns the kernel values of
+          two arrays of rows;
+        - "precomputed": X is a square matrix of kernel values;
+        - "dissimilarities": X is a square matrix of distances;
+        - "connectivity": two rows are close if a chain of short steps connects them.
+    sigma : float or str, default="auto"
+        The width of the kernel, or the name of a rule that computes it
+        (:mod:`typicality.bandwidth`): "auto", "median", "knn", "scott", "silverman" or
+        "loo-likelihood". Not used by kernels without a width.
+    init : str, array-like or callable, default="k-means++"
+        The initial prototypes. The names "k-means++", "k-means||", "max-min", "random" and
+        "annealing" choose them from the rows. An array of shape (n_clusters, n_features) gives
+        prototypes; one of shape (n_samples, n_clusters) gives memberships. If an array fits both
+        shapes, it is used as prototypes. A function `init(X, n_clusters, random_state)` returns
+        prototypes. With more than 131,072 distinct rows, "k-means||" reads all of them, and the
+        other names use a sample. "annealing" starts as "k-means++" does, with a small `lam` at
+        which the prototypes just separate, and then raises `lam` to its value by factors of 1.5.
+        One such run often finds clusters that many other runs miss, especially with kernels.
+    n_init : int, default=1
+        The number of runs from different initial prototypes, with "k-means++", "k-means||",
+        "random", "annealing" or a function. The run with the lowest objective is kept.
+    max_samples : int, "auto" or None, default="auto"
+        With a kernel: the largest number of rows that the model is learned from. If there are more
+        rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,
+        and all rows are judged. "auto" is 10,000; a Gaussian kernel of up to three features takes
+        all rows of an array, or 131,072 rows if they do not fit into memory. None is all rows.
+    max_iter : int, default=1000
+        The largest number of iterations of one run.
+    tol : float, default=1e-5
+        Stop when no prototype moves by more than `tol` times the root mean square distance of the
+        rows to their mean (without rows far from all others). With 0, `max_iter` iterations are
+        run.
+    rtol : float, default=1e-6
+        The largest error of sums of kernel values, relative to the variance in the space of the
+        kernel. Values above `tol` / 10 are lowered to `tol` / 10. Sums over few rows (up to 2,048
+        for a Gaussian kernel and up to three features, else up to 5,120) are exact. 0 makes all
+        sums exact.
+    random_state : int, RandomState or None, default=None
+        The seed or generator that draws the initial prototypes. Pass an int for reproducible
+        results.
+    store_memberships : bool, default=True
+        Whether to keep `memberships_`. False saves memory; `predict_memberships` still works.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,), int32
+        For each row, the cluster with its largest membership: 0, 1, 2, ...
+    memberships_ : array of shape (n_samples, n_clusters)
+        The memberships, one column per prototype.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        The prototypes. Prototype k has the label k. Prototypes that share a label with another one,
+        or that no row prefers, come last. Only in the input space, because prototypes in the space
+        of a kernel have no coordinates.
+    prototype_labels_ : array of shape (n_clusters,), int32
+        The label of each prototype: 0, 1, 2, ... unless prototypes coincide.
+    n_clusters_ : int
+        The number of different labels.
+    lam_ : float
+        The value of lam that was used.
+    n_iter_ : int
+        The number of iterations. With "annealing", those at the final `lam`.
+    status_ : str
+        Why the iterations ended: "converged", "max_iter", or "stopped" by a callback.
+    objective_ : float
+        The objective at the end.
+    objective_path_ : array of shape (n_iter,)
+        The objective before each iteration. It never rises.
+    kernel_ : Kernel or str
+        The kernel that was used.
+    sigma_ : float or None
+        The width of the kernel; None if it has no width.
+    sums_ : str
+        How sums were computed, in a sentence.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : array of str
+        The names of the features, if X has names.
+
+    See Also
+    --------
+    FuzzyCMeans : Memberships are a power of distances instead of a softmax.
+    sklearn.mixture.GaussianMixture : Fits the variances and the sizes as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typicality import EntropyCMeans
+    >>> X = np.array([[0.0, 0.0], [0.1, 0.0], [0.5, 0.5], [0.9, 1.0], [1.0, 1.0]])
+    >>> model = EntropyCMeans(n_clusters=2, lam=4.0, random_state=0).fit(X)
+    >>> bool(model.labels_[0] != model.labels_[4])
+    True
+    """
+
+    lam_: float
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrototypeClusterer._parameter_constraints,
+        **START_CONSTRAINTS,
+        "init": [StrOptions({*NAMED_STARTS, "annealing"}), callable, "array-like"],
+        "lam": [Interval(Real, 0, np.inf, closed="neither"), StrOptions({"auto"})],
+    }
+    _rule_attribute = "lam"
+    _why_dense = None
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        lam: float | str = "auto",
+        kernel: str | Kernel | Callable[..., Any] = "linear",
+        sigma: float | str = "auto",
+        init: Any = "k-means++",
+        n_init: int = 1,
+        max_samples: int | str | None = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        rtol: float = 1e-6,
+        random_state: Any = None,
+        store_memberships: bool = True,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.lam = lam
+        self.kernel = kernel
+        self.sigma = sigma
+        self.init = init
+        self.n_init = n_init
+        self.max_samples = max_samples
+        self.max_iter = max_iter
+        self.tol = tol
+        self.rtol = rtol
+        self.random_state = random_state
+        self.store_memberships = store_memberships
+
+    def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
+        starts = Starts(self, rows, weight)
+        opened = self._open(rows, weight)
+        space = opened.space
+        drawn = starts.draw(opened, Entropic(1.0))  # weights are memberships, whatever lam
+        anneals = isinstance(self.init, str) and self.init == "annealing"
+        n_runs = None if anneals else len(drawn) + (self.lam == "auto")
+        self._begin(callbacks, opened, n_runs=n_runs)
+        lam = self._automatic_lam(space, drawn, callbacks) if self.lam == "auto" else self.lam
+        path = [float(lam)]
+        moment = space.largest_moment(normalised=False) if anneals else 0.0
+        if moment > 0:  # from where the prototypes just come apart
+            path = rising_path(float(lam), 1 / (2 * moment))
+        return opened, best_run(space, drawn, [Entropic(value) for value in path], callbacks)
+
+    def _automatic_lam(
+        self, space: Space[Any], starts: list[Any], callbacks: FitCallbacks
+    ) -> float:
+        """The variance within hard clusters of the typical rows, one number for all of them."""
+        space = space.typical  # a far row would make it that of two clusters in one
+        hard = best_run(space, starts[:1], [Hard()], callbacks)
+        warn_about_convergence(
+            hard, tol=self.tol, max_iter=self.max_iter, stage="Hard c-means for lam='auto': "
+        )
+        smallest = _SMALLEST_WITHIN * space.total_variance
+        within = max(hard.objectives[-1] / space.total_weight, smallest)
+        return space.dimension / (2 * within) if within > 0 else 1.0
+
+    def _warn(self, found: Clustering) -> None:
+        advice = f"Try a larger lam (now {self.lam_:.3g}), more runs (n_init), or fewer clusters."
+        warn_about_partition(
+            found,
+            kernel=self.kernel,
+            if_collapsed=lambda: entropic_collapse_advice(self.lam_, found.space),
+            if_coincident=advice,
+        )

@@ -275,8 +275,8 @@ class PossibilisticCMeans(PrototypeClusterer):
         if self.eta_update == "each_step":
             update = ReestimatedSpread(self.eta_scale, smallest_spread(typical.total_variance))
         state = ClusterState(prototypes, self._rule_with(eta, m))
-        result = callbacks.run(Alternation(space, update), state)
-        return Found(opened, result, {"m_": m})
+        self.m_ = m
+        return opened, callbacks.run(Alternation(space, update), state)
 
     def _partition(
         self, space: Space[Any], starts: list[Any], m: float, callbacks: FitCallbacks

@@ -185,8 +185,8 @@ class MixedColumns(TransformerMixin, BaseEstimator):
             )
         if left_out:
             warn(
-                f"Columns left out: {reasons}. Set max_categories to allow more categories, or "
-                "drop the columns.",
+                f"Columns left out: {reasons}.",
+                "Set max_categories to allow more categories, or drop the columns.",
                 FeatureWarning,
                 "columns left out",
                 columns=left_out,

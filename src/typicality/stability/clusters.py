@@ -167,8 +167,8 @@ def clustering_stability(
     if n_single:
         warn(
             f"In {n_single:,} of {n_repeats:,} repetitions neither half has two clusters; "
-            "such repetitions do not measure stability. Ask for more clusters, or for a "
-            "finer resolution.",
+            "such repetitions do not measure stability.",
+            "Ask for more clusters, or for a finer resolution.",
             ClusteringWarning,
             "halves of one cluster",
             n_single=n_single,

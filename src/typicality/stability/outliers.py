@@ -197,8 +197,8 @@ def scores_of(model: Any, rows: Any, score: Score) -> Doubles:
     scores = plain_scores(model, rows, score)
     if len(scores) > 1 and scores.min() == scores.max():
         warn(
-            "All rows have the same score, so which of them are rejected is arbitrary. Check the "
-            "parameters of the detector, e.g. the width of its kernel.",
+            "All rows have the same score, so which of them are rejected is arbitrary.",
+            "Check the parameters of the detector, e.g. the width of its kernel.",
             ClusteringWarning,
             "equal scores",
             score=float(scores[0]),
