@@ -32,7 +32,7 @@ LAYERS = [
         "datasets",
         "minimax",
     ],
-    ["_progress", "_sparse", "_tensors", "compiled"],
+    ["_progress", "_record", "_sparse", "_tensors", "compiled"],
     ["_threads", "kernels", "membership"],
     ["tables"],
     ["rows"],
@@ -44,7 +44,8 @@ LAYERS = [
     ["fitted"],
     ["report"],
     ["cluster", "plot", "preprocessing"],
-    ["persistence", "stability"],
+    ["run", "stability"],
+    ["persistence"],
     ["cli"],
     ["__main__"],
 ]
@@ -65,6 +66,7 @@ PUBLIC_MODULES = [
     "typicality.plot",
     "typicality.preprocessing",
     "typicality.report",
+    "typicality.run",
     "typicality.stability",
     "typicality.tables",
 ]

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 _MOST_LISTED = 6
+_LONGEST = 40  # characters of a cell in a message
 YEARS = frozenset(["year", "years", "yr", "jahr", "annee", "année", "año", "anno"])
 # Characters that move the cursor, change colours or turn the direction of text: C0 but for tab and
 # line feed, delete and C1, marks of direction, and separators of lines.
@@ -24,6 +25,11 @@ def one_line(text: str) -> str:
 def printable_json(text: str) -> str:
     """The same for JSON, of which the escapes are a part: its value does not change."""
     return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def shown(text: str) -> str:
+    """A name or a cell in quotation marks, with escapes, and cut if it is long."""
+    return repr(text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "...")
 
 
 def shown_path(path: str | os.PathLike[str]) -> str:

@@ -5,10 +5,11 @@ If iterations do not converge, the warning is :class:`sklearn.exceptions.Converg
 
 import sys
 import warnings
+from collections.abc import Callable
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
-from typicality._words import one_line
+from typicality._words import one_line, shown
 
 __all__ = [
     "BandwidthWarning",
@@ -27,23 +28,84 @@ __all__ = [
 ]
 
 
+class Remedy(NamedTuple):
+    """A parameter that helps.
+
+    Parameters
+    ----------
+    parameter : str
+        The name of the parameter.
+    value : object
+        The value to pass; None if only the user knows it.
+    words : str
+        A sentence with {} in place of the parameter and its value.
+    """
+
+    parameter: str
+    value: Any
+    words: str
+
+    def sentence(self, option_of: "OptionOf | None" = None) -> str:
+        """The words, with the parameter and its value as `option_of` writes them."""
+        return self.words.replace("{}", (option_of or as_argument)(self.parameter, self.value))
+
+
+OptionOf = Callable[[str, Any], str]  # writes a parameter and its value, or None
+
+
+def as_argument(parameter: str, value: Any) -> str:
+    """A parameter as Python writes it: ``decimal=','``, or ``columns=`` without a value."""
+    return f"{parameter}=" if value is None else f"{parameter}={value!r}"
+
+
 class TableError(ValueError):
     """A file of rows cannot be used; the message names the file, the place and the remedy.
 
     Parameters
     ----------
-    message : str
-        The message. Control characters in it are escaped.
+    reason : str
+        What is wrong, and what to do about it. Control characters in the message are escaped.
+    source : str, optional
+        The file. If it is given, the message begins with the file, the line or row, and the column.
     line : int, optional
         The line of the file, counted from 1, if it has lines.
+    row : int, optional
+        The row of a file without lines, counted from 0.
     column : str, optional
         The name of the column.
+    remedy : Remedy, optional
+        A parameter that helps; its sentence follows the reason.
     """
 
-    def __init__(self, message: str, *, line: int | None = None, column: str | None = None) -> None:
-        super().__init__(one_line(message))
-        self.line = line
-        self.column = column
+    def __init__(
+        self,
+        reason: str,
+        *,
+        source: str | None = None,
+        line: int | None = None,
+        row: int | None = None,
+        column: str | None = None,
+        remedy: Remedy | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.reason, self.source = reason, source
+        self.line, self.row, self.column = line, row, column
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return self.sentence()
+
+    def sentence(self, option_of: OptionOf | None = None) -> str:
+        """The whole message, with the parameter of the remedy as `option_of` writes it."""
+        place = [] if self.source is None else [self.source]
+        if place and self.line is not None:
+            place.append(f"line {self.line}")
+        if place and self.row is not None:
+            place.append(f"row {self.row} counted from 0")
+        if place and self.column is not None:
+            place.append(f"column {shown(self.column)}")
+        remedy = "" if self.remedy is None else f" {self.remedy.sentence(option_of)}"
+        return one_line(f"{', '.join(place)}{': ' if place else ''}{self.reason}{remedy}")
 
 
 class ClusteringWarning(UserWarning):

@@ -44,13 +44,13 @@ def test_command_prints_the_error_of_the_library_for_a_bad_text(run, folder, con
 def test_command_ends_when_the_file_changes_half_way(run, folder, monkeypatch, spoil, message):
     path = folder / "bad.csv"
     path.write_text("a,b\n1,2\n3,5\n2,9\n", encoding="utf-8")
-    fit = running.fit
+    fit = running._fit_in_memory
 
     def fit_and_spoil(*arguments, **options):
         spoil(path)
         return fit(*arguments, **options)
 
-    monkeypatch.setattr(running, "fit", fit_and_spoil)
+    monkeypatch.setattr(running, "_fit_in_memory", fit_and_spoil)
     done = run("cluster", "bad.csv")
     assert done.exit_code == 3
     assert done.stderr.startswith(f"Error: bad.csv {message}")

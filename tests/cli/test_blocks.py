@@ -9,7 +9,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from typicality.cli import blocks, machine
+from typicality.cli import machine, writing
+from typicality.cli import run as running
 from typicality.exceptions import TableError
 from typicality.tables import reading
 
@@ -184,8 +185,8 @@ def test_report_shows_a_sample_and_the_least_typical_rows(in_blocks, tmp_path, m
     write(tmp_path / "parts", "csv")
     with (tmp_path / "parts" / "part-2.csv").open("a", **TEXT) as stream:
         stream.write("300,-500,far\n")
-    monkeypatch.setattr(blocks, "_SHOWN", 100)
-    monkeypatch.setattr(blocks, "_WORST", 3)
+    monkeypatch.setattr(running, "_SHOWN", 100)
+    monkeypatch.setattr(writing, "_WORST", 3)
     done = in_blocks("cluster", tmp_path / "parts", "-m", "sequential", "-o", tmp_path / "out")
     assert done.exit_code == 0, done.stderr
     record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
@@ -202,7 +203,7 @@ def test_interrupt_leaves_nothing(in_blocks, parts, tmp_path, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(blocks._Shown, "see", interrupt)
+    monkeypatch.setattr(writing.Gathered, "see_judged", interrupt)
     done = in_blocks("cluster", parts, "-m", "fcm", "-k", 2, "-o", tmp_path / "out")
     assert done.exit_code == 130
     assert done.stderr == "Error: Interrupted; nothing was written.\n"

@@ -203,7 +203,7 @@ def test_interrupt_after_the_folder_is_written_says_so(run, groups, tmp_path, mo
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("typicality.cli.summary.say_run", interrupt)
+    monkeypatch.setattr("typicality.cli.summary.say_result", interrupt)
     done = run("cluster", groups, "-o", tmp_path / "out", *QUICK)
     assert done.exit_code == 130
     assert done.stderr == f"Error: Interrupted; {tmp_path}/out was written and is complete.\n"

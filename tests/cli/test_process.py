@@ -156,12 +156,12 @@ def shell(line, folder, **environment):
             3,
             "Error: out was written and is ",
         ),
-        ("T score model rows.csv >/dev/full", 3, "Error: The results could not be written: no "),
+        ("T score run rows.csv >/dev/full", 3, "Error: The results could not be written: no "),
     ],
 )
 def test_streams_that_are_closed_or_full(clustered, groups, tmp_path, line, code, words):
     shutil.copy(groups, tmp_path / "rows.csv")
-    shutil.copytree(clustered[1] / "model", tmp_path / "model")
+    shutil.copytree(clustered[1], tmp_path / "run")
     found, printed, said = shell(line, tmp_path)
     assert (found, printed) == (code, "")
     assert said.startswith(words)

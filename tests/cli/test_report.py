@@ -62,7 +62,9 @@ def test_report_refuses_other_rows_than_those_of_the_tree(run, saved, groups, tm
     (tmp_path / "other.csv").write_text("\n".join(lines[:40]), **TEXT)
     done = run("report", saved, tmp_path / "other.csv", "--force")
     assert done.exit_code == 3
-    assert "is not the X that the model was fitted on (66 rows)" in done.stderr
+    assert (
+        "is not the file of the run, and the tree of clusters belongs to the rows of" in done.stderr
+    )
 
 
 def test_report_takes_other_rows_for_prototypes(run, groups, tmp_path):
@@ -104,17 +106,10 @@ def changed(folder, *keys, value):
 
 
 WRONG = [
-    (("command",), 5),
     (("versions",), None),
-    (("results",), [1]),
-    (("data",), []),
-    (("data", "columns"), 7),
     (("data", "columns_left_out"), [{"name": "a"}]),
-    (("data", "fingerprint"), []),
-    (("warnings",), [3]),
     (("seed",), -1),
     (("preparation", "parameters", "scale"), "huge"),
-    (("results", "n_iter"), "3"),
 ]
 
 
@@ -124,22 +119,14 @@ def test_record_with_a_wrong_value_is_refused(run, saved, groups, keys, value):
     for command in (["report", saved, "--force"], ["score", saved, groups]):
         done = run(*command)
         assert (done.exit_code, done.stderr.count("\n")) == (3, 1)
-        assert "run.json is not a record that typicality" in done.stderr
+        assert "run.json is not a record that this version" in done.stderr
 
 
-NO_RECORDS = {
-    "deep list": "[" * 100_000,
-    "deep object": '{"a":' * 200 + "1" + "}" * 200,
-    "cut off": "{",
-}
-
-
-@pytest.mark.parametrize("text", NO_RECORDS.values(), ids=NO_RECORDS)
-def test_record_that_is_no_flat_object_is_refused(run, saved, groups, text):
+@pytest.mark.parametrize("text", ["[" * 100_000, "[1]", "{"], ids=["deep", "list", "cut off"])
+def test_record_that_is_no_object_is_refused(run, saved, groups, text):
     (saved / "run.json").write_text(text, **TEXT)
-    for command in (["report", saved, "--force"], ["score", saved, groups]):
-        done = run(*command)
-        assert (done.exit_code, "run.json cannot be read (" in done.stderr) == (3, True)
+    done = run("score", saved, groups)
+    assert (done.exit_code, "run.json cannot be read (" in done.stderr) == (3, True)
 
 
 def test_record_cannot_write_to_the_terminal_or_ask_for_a_command(run, saved, groups):

@@ -7,7 +7,8 @@ import pytest
 
 import typicality
 from typicality import fitted
-from typicality.cli.rows import draw_sample
+from typicality.run import draw_sample
+from typicality.tables import open_table, read_rows
 
 N_ROWS, N_FITTED = 4_000, 800
 
@@ -85,6 +86,25 @@ def test_clusters_of_a_sample_label_all_rows_and_the_page_can_be_made_again(
     says = "This page shows a random sample of 45 of the" in page.read_text("utf-8")
     assert says == (method != "sequential")  # a page without a tree shows all rows
     assert run("explain", folder, groups, "--line", 67).exit_code == 0
+
+
+def test_rows_of_the_sample_are_found_again_by_its_seed(many, run, read_csv, tmp_path):
+    """Ranks of fitted rows and p-values of others differ: `explain` must know which are which."""
+    folder = tmp_path / "out"
+    options = ["--max-rows", N_FITTED, "--seed", 3, "--no-report", "--output", folder]
+    assert run("outliers", many, *options).exit_code == 0
+    rows = read_csv(folder / "outliers.csv")
+    inside = np.isin(np.arange(N_ROWS), draw_sample(N_ROWS, N_FITTED, seed=3))
+    otherwise = np.isin(np.arange(N_ROWS), draw_sample(N_ROWS, N_FITTED, seed=0))
+    for which in (inside & ~otherwise, ~inside & otherwise):
+        row = int(np.flatnonzero(which)[0])
+        explained = json.loads(run("explain", folder, many, "--row", row, "--json").stdout)
+        assert 1 - explained["rarer_than"] == pytest.approx(float(rows[row]["p_value"]), rel=1e-6)
+    with open_table(many) as table:
+        loaded = typicality.load(folder)
+        places = loaded.places_of_fit(N_ROWS, read_rows(table).fingerprint)
+    assert places.tolist() == np.flatnonzero(inside).tolist()
+    assert loaded.places_of_fit(N_ROWS, "sha256:another file") is None
 
 
 def test_reference_may_be_a_sample_too(many, run, tmp_path, read_csv):

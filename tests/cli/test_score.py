@@ -1,7 +1,6 @@
 """`typicality score`."""
 
 import json
-import shutil
 
 import pandas as pd
 import pyarrow as pa
@@ -9,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import typicality
-from typicality.cli import judging
+from typicality.run import Run
 from typicality.tables import base
 
 TEXT = {"encoding": "utf-8"}
@@ -110,20 +109,14 @@ def test_score_json_counts_rows(run, groups, flagged, tmp_path):
     )
 
 
-def test_score_takes_a_model_without_a_record(run, groups, clustered, tmp_path):
-    shutil.copytree(clustered[1] / "model", tmp_path / "alone")
-    done = run("score", tmp_path / "alone", groups)
-    assert done.stdout == (clustered[1] / "labels.csv").read_text(**TEXT)
-
-
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
         (lambda path: None, "does not exist; give the folder that `typicality cluster` or"),
-        (lambda path: path.mkdir(), "holds no model; give the folder that `typicality cluster` or"),
+        (lambda path: path.mkdir(), "holds no run; give the folder that `typicality cluster` or"),
         (
             lambda path: typicality.save(typicality.FuzzyCMeans(2), path),
-            "holds a model that was not made from a file, so it has no names of columns; use it",
+            "holds no run; give the folder that `typicality cluster` or",
         ),
     ],
 )
@@ -139,7 +132,7 @@ def test_score_says_so_when_it_is_interrupted_while_it_writes(run, groups, clust
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(judging.Judge, "__call__", interrupt)
+    monkeypatch.setattr(Run, "judge", interrupt)
     done = run("score", clustered[1], groups)
     assert done.exit_code == 130
     assert done.stderr == "Error: Interrupted; only a part of the rows was written.\n"

@@ -133,7 +133,9 @@ def test_missing_columns_and_values_are_named(file, tmp_path):
     run = typicality.load(run_on(complete, "cluster"))
     with pytest.raises(TableError, match="income"):
         run.predict(frame[["size", "name"]])
-    with pytest.raises(ValueError, match="'size' of X has a missing value in row 4"):
+    with pytest.raises(
+        ValueError, match="row 4 counted from 0, column 'size': the value is missing"
+    ):
         run.predict(frame)
 
 

@@ -79,7 +79,7 @@ def test_types_decide_what_are_numbers(arrow_table, tmp_path):
     assert rows.names == ("int", "single", "decimal")
     np.testing.assert_array_equal(rows.X[:, 0], [1, np.nan, 2.0**60])
     np.testing.assert_array_equal(rows.X[:, 2], [1, 2, np.nan])
-    reasons = dict(rows.left_out)
+    reasons = {column.name: column.reason for column in rows.left_out}
     assert reasons["text"] == "text (first 'a,b' in row 0 counted from 0)"
     for name in ("date", "moment", "fine time"):
         assert reasons[name].startswith("dates or times")

@@ -102,7 +102,7 @@ def test_columns_are_judged_over_all_blocks(tmp_path, monkeypatch):
     np.testing.assert_array_equal(result.X[:, 2], np.arange(n) ** 2)
     np.testing.assert_array_equal(result.n_missing, [0, 1, 0])
     assert result.first_missing == Place(n - 1, n + 1, "gap")
-    reasons = dict(result.left_out)
+    reasons = {column.name: column.reason for column in result.left_out}
     assert reasons["id"] == f"an identifier: it numbers the rows from 0 to {n - 1}"
     assert reasons["almost"].startswith(f"1 of {n:,} cells are not numbers (first 'oops' in line")
 

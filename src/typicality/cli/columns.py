@@ -24,8 +24,8 @@ _CODES = frozenset(
 )
 
 
-def about_rows(rows: FileRows) -> str:
-    """Which rows and columns were used, and why not the others."""
+def about_rows(rows: FileRows, X: Doubles) -> str:
+    """Which rows and columns were used, and why not the others; X are the numbers, or some rows."""
     names, left_out = rows.numeric.names, rows.numeric.left_out
     all_names = rows.column_names
     used = f"{counted(len(all_names), 'column')} ({listed(map(shown, all_names))})"
@@ -43,7 +43,7 @@ def about_rows(rows: FileRows) -> str:
         more = len(reasons) - n_told
         others = [f"and {more:,} more"] if more > 0 else []
         sentences.append(f"Left out: {'; '.join([*reasons[:n_told], *others])}.")
-    for name, column in zip(names, rows.X.T, strict=True):
+    for name, column in zip(names, X.T, strict=True):
         n_values = _count_codes(column) if name.strip().lower() in _CLASSES else np.inf
         if n_values <= _MOST_CLASSES:
             sentences.append(
@@ -51,27 +51,27 @@ def about_rows(rows: FileRows) -> str:
                 f"measurement, leave it out with {_ignoring(name)}."
             )
     if not rows.options.columns:
-        sentences += _questions(names, rows.X)
-    sentences += _about_dropped(rows) if rows.n_dropped else _about_filled(rows)
+        sentences += _questions(names, X)
+    sentences += _about_dropped(rows) if rows.n_left_out else _about_filled(rows, X)
     return " ".join(sentences)
 
 
 def _about_dropped(rows: FileRows) -> list[str]:
     """How many rows were left out; where these are more than half, which column costs most."""
     counts, n_rows = rows.numeric.missing_by_column, rows.n_rows
-    dropped = counted(rows.n_dropped, "row")
+    dropped = counted(rows.n_left_out, "row")
     sentences = [f"Not used: {dropped} with missing values (--missing drop)."]
-    if 2 * rows.n_dropped > n_rows:
+    if 2 * rows.n_left_out > n_rows:
         worst = max(counts, key=lambda name: counts[name])
         sentences.append(
-            f"That is {share(rows.n_dropped, n_rows)} of the rows; {shown(worst)} alone "
+            f"That is {share(rows.n_left_out, n_rows)} of the rows; {shown(worst)} alone "
             f"misses {share(counts[worst], n_rows)}. {_ignoring(worst)} keeps more "
             "rows."
         )
     return sentences
 
 
-def _about_filled(rows: FileRows) -> list[str]:
+def _about_filled(rows: FileRows, X: Doubles) -> list[str]:
     """How many numbers were filled in, if any were."""
     counts, names, n_rows = rows.numeric.n_missing, rows.numeric.names, rows.n_rows
     n_missing = int(counts.sum())
@@ -83,7 +83,7 @@ def _about_filled(rows: FileRows) -> list[str]:
         f"{filled} became the median of the column; {shown(names[worst])} has the most "
         f"missing values, {share(int(counts[worst]), n_rows)}."
     ]
-    n_empty = int(np.isnan(rows.X).all(axis=1).sum())
+    n_empty = int(np.isnan(X).all(axis=1).sum())
     if n_empty and not rows.categories:
         sentences.append(
             f"Rows without any value: {n_empty:,}. The label of such a row means nothing."

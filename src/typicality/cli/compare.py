@@ -106,7 +106,7 @@ def compare(
             _write(folder, found, rows, record)
     if options.as_json:
         terminal.json(record)
-    terminal.say(about_rows(rows))
+    terminal.say(about_rows(rows, rows.X))
     _say(terminal, found)
     if options.output is not None:
         terminal.say_path(f"\nWritten: {', '.join(_FILES)} in ", f"{Path(options.output)}/")

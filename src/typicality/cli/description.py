@@ -4,102 +4,25 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from typicality._typing import Doubles, Labels
+from typicality._typing import Labels
 from typicality._words import YEARS
 from typicality.cli.errors import UnusableError
 from typicality.cli.parameters import near_name
-from typicality.cli.rows import FileRows
 from typicality.tables import TableFile
 from typicality.tables.cells import look_of
 
 if TYPE_CHECKING:
+    from typicality.cli.writing import ShownRows
     from typicality.report.clusters import ClusterTable
 
 MOST_VALUES = 20  # of a column of text that is counted
-_REASONS = 3  # columns named for a row
 _CALLED = ("name", "title")  # columns that name rows
 _YES_OR_NO = frozenset(["yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein"])
 TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
-
-
-# ---- why a row is unusual ------------------------------------------------------------------------
-
-
-class RowReasons(NamedTuple):
-    """In which columns rows are unusual: numbers, then categories.
-
-    Parameters
-    ----------
-    columns : list of str
-        The columns.
-    values : list of sequences
-        What each column holds, row by row: numbers, or text for ranks and categories.
-    deviations : array of shape (m, d)
-        How unusual each value is; of a category, the deviation of a number that is as rare.
-    shares : array of shape (m, k)
-        The share of similar rows that have the category, for the last columns.
-    """
-
-    columns: list[str]
-    values: list[Sequence[Any]]
-    deviations: Doubles
-    shares: Doubles
-
-    @classmethod
-    def of(
-        cls,
-        numbers: Mapping[str, Sequence[Any]],
-        deviations: Doubles,
-        texts: Mapping[str, Sequence[str]] | None = None,
-        shares: Doubles | None = None,
-    ) -> Self:
-        """The reasons of rows from the values and deviations of numbers, and from categories."""
-        texts = {} if texts is None else texts
-        shares = np.empty((len(deviations), 0)) if shares is None or not texts else shares
-        from typicality.geometry.categories import surprise
-
-        every = np.column_stack([deviations, surprise(shares)])
-        return cls([*numbers, *texts], [*numbers.values(), *texts.values()], every, shares)
-
-    def item(self, i: int, j: int) -> dict[str, Any]:
-        """A reason as run.json has it."""
-        found = {
-            "column": self.columns[j],
-            "value": self.values[j][i],
-            "deviations": float(self.deviations[i, j]),
-        }
-        k = j - (len(self.columns) - self.shares.shape[1])
-        return found if k < 0 else found | {"share": float(self.shares[i, k])}
-
-    def items(self) -> list[list[dict[str, Any]]]:
-        """For each row the columns with the largest deviations, the largest first."""
-        from typicality.report.outliers import largest
-
-        places, _ = largest(self.deviations, _REASONS)
-        return [[self.item(i, j) for j in some if j >= 0] for i, some in enumerate(places.tolist())]
-
-    def texts(self) -> list[str]:
-        """Why rows are unusual, one text for each; empty where no single column explains it."""
-        from typicality.geometry.typical_rows import telling_features
-
-        telling = telling_features(self.deviations, _REASONS)
-        return [
-            "; ".join(reason_words(self.item(i, j)) for j in some) for i, some in enumerate(telling)
-        ]
-
-
-def reason_words(item: Mapping[str, Any], name: str | None = None) -> str:
-    """A reason in words; its column may be called by another name."""
-    name = item["column"] if name is None else name
-    from typicality.geometry.typical_rows import category_text, reason_text
-
-    if "share" in item:
-        return category_text(name, item["value"], item["share"])
-    return reason_text(name, item["value"], item["deviations"])
 
 
 # ---- medians -------------------------------------------------------------------------------------
@@ -237,30 +160,26 @@ def _cramers_v(counts: Any) -> float:
 # ---- names of rows -------------------------------------------------------------------------------
 
 
-def column_of_names(rows: FileRows, notable: Sequence[int]) -> str | None:
-    """The column that names rows: the one that was asked for, or the most useful one of text.
+def column_of_names(cells: Mapping[str, Sequence[str]], notable: Sequence[int]) -> str | None:
+    """The most useful column of text to name rows; None where there is none.
 
     A useful column tells the notable rows apart; one that is called a name or a title comes first,
     and words, or dates of which no two are equal, are better than codes. Numbers, which identifiers
-    are, name nothing, except years that number the rows; nor do categories that take part, or yes
-    and no. None where there is no such column.
+    are, name nothing, except years that number the rows; nor do yes and no.
     """
-    if rows.options.name is not None:
-        return rows.options.name
     best, most = None, (False, False, 1)
-    taking_part = {column.name for column in rows.categories}
-    for name, texts in rows.texts.items():
-        cells = [texts[i].strip() for i in notable]
-        distinct = {cell for cell in cells if cell}
-        if len(distinct) < 2 or 2 * cells.count("") > len(cells):
+    for name, texts in cells.items():
+        some = [texts[i].strip() for i in notable]
+        distinct = {cell for cell in some if cell}
+        if len(distinct) < 2 or 2 * some.count("") > len(some):
             continue
-        if name in taking_part or {cell.lower() for cell in distinct} <= _YES_OR_NO:
+        if {cell.lower() for cell in distinct} <= _YES_OR_NO:
             continue
         if all(map(_is_number, distinct)):
             if best is None and name.strip().lower() in YEARS and len({*texts}) == len(texts):
                 best = name
             continue
-        tells_apart = 2 * len(distinct) > len(cells)  # the name of a study names no row
+        tells_apart = 2 * len(distinct) > len(some)  # the name of a study names no row
         called = tells_apart and any(word in name.lower() for word in _CALLED)
         are_dates = len({*texts}) == len(texts) and look_of(texts) == "dates or times"
         worth = (called, are_dates or _are_words(distinct), len(distinct))
@@ -277,15 +196,16 @@ def check_name(table: TableFile, wanted: str | None) -> None:
         )
 
 
-def names_of(rows: FileRows, column: str | None) -> Sequence[str]:
+def names_of(shown: "ShownRows", column: str | None) -> Sequence[str]:
     """What that column says of each row; empty texts where there is none."""
+    X, names = shown.rows.X, shown.rows.names
     if column is None:
-        return [""] * len(rows.X)
-    if column in rows.numeric.names:
-        return [f"{value:.9g}" for value in rows.X[:, rows.numeric.names.index(column)]]
+        return [""] * len(X)
+    if column in names:
+        return [f"{value:.9g}" for value in X[:, names.index(column)]]
     if column.strip().lower() in YEARS:
-        return [text.removesuffix(".0") for text in rows.texts[column]]
-    return rows.texts[column]
+        return [text.removesuffix(".0") for text in shown.cells[column]]
+    return shown.cells[column]
 
 
 def _is_number(cell: str) -> bool:

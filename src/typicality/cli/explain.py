@@ -1,6 +1,5 @@
 """`typicality explain`: why a row is unusual."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +15,9 @@ from typicality.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from typicality.cli.rows import FileRows
+    from typicality.cli.writing import ShownRows
+    from typicality.run import Run
+    from typicality.tables import TableFile
 
 
 @command
@@ -34,20 +35,20 @@ def explain(options: Options, model: str, row: int | None, line: int | None) -> 
     and their difference as a robust z-score.
     """
     from typicality.cli.console import Terminal
-    from typicality.cli.folder import as_json, load_run
-    from typicality.cli.rows import read_as_fitted, require_file
+    from typicality.cli.folder import as_in_the_run, as_json, load_run
+    from typicality.cli.rows import open_file, require_file
 
     if (row is None) == (line is None):
         raise WrongUseError("The row is missing: give either --row N or --line N.")
     require_file(options)
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     with terminal.doing(f"Loading {model}"):
-        pipeline, record, _ = load_run(model)
-    missing = "drop" if record is None else record["data"]["missing"]
-    options = replace(options, missing="drop" if missing == "error" else missing)
-    rows = read_as_fitted(options, pipeline["columns"], terminal)
-    with terminal.doing(f"Judging {len(rows.X):,} rows"):
-        found = _explained(pipeline, record, rows, row, line)
+        run = load_run(model)
+    from typicality.cli.writing import gather
+
+    run = run.with_missing("drop" if run.missing == "error" else None)
+    with open_file(as_in_the_run(options, run)) as table, terminal.doing(f"Judging {table.name}"):
+        found = _explained(run, gather(run, table), table, row, line)
     if options.as_json:
         terminal.json(as_json(found))
     for sentence in _words(found):
@@ -55,41 +56,30 @@ def explain(options: Options, model: str, row: int | None, line: int | None) -> 
 
 
 def _explained(
-    pipeline: Any, record: Any, rows: "FileRows", row: int | None, line: int | None
+    run: "Run", shown: "ShownRows", table: "TableFile", row: int | None, line: int | None
 ) -> dict[str, Any]:
     """The row, what the model says of it, and its columns, the most unusual first."""
     import numpy as np
 
-    from typicality.cli.result import feature_table, row_reasons
-    from typicality.cli.rows import sample_of
-    from typicality.fitted import view
-    from typicality.preprocessing.table_rows import column_names
+    from typicality.cli.result import feature_table
     from typicality.report.outliers import ClusterCenters, deviations_of
+    from typicality.run import RowReasons
 
-    scaler, fitted = pipeline["columns"], pipeline["model"]
-    column_names(scaler)
-    at = _place_of(rows, row, line)
-    word, numbers = rows.numbers
-    scaled = scaler.transform(rows.for_scaler())
-    fdr = None if record is None else record["results"].get("fdr")
-    fitted_on = {} if record is None or record.get("reference") else record["data"]
-    training = rows.numeric.fingerprint == fitted_on.get("fingerprint")
-    sample = None if record is None else sample_of(record, rows)
-    seen = view(fitted, scaled, training=training and sample is None, fdr=fdr, sample=sample)
-    features = feature_table(rows, scaler, scaled)
+    at = _place_of(shown, table, row, line)
+    fitted = run.places_of_fit(len(shown.row_numbers), table.fingerprint)
+    judged = run.judge(shown.part, fitted=fitted, fdr=run.fdr)
+    seen, features = judged.view, feature_table(run, shown.rows, judged)
     centers = ClusterCenters.of(seen, features) if seen.kind == "prototypes" else None
     found = deviations_of(seen, features, centers, at)
-    reasons = row_reasons(rows, at, found.values, found.shares)
-    measured, names = features.measured[at], rows.numeric.names
+    reasons = RowReasons.of(shown.rows, at, found.values, found.shares)
+    measured, names = features.measured[at], shown.rows.names
     typical = measured - found.values * np.broadcast_to(found.unit, measured.shape)
-    step = getattr(scaler, "scaler_", scaler)
-    expected = typical[0] if step is None else step.inverse_transform(typical)[0]
-    usual = [
-        rows.value_words(name, value) or value for name, value in zip(names, expected, strict=True)
-    ]
+    expected = typical[0] if not names else run.unscaled(typical)[0]
+    usual = [run.word_of(name, value) or value for name, value in zip(names, expected, strict=True)]
     order = np.argsort(-np.abs(reasons.deviations[0]), kind="stable").tolist()
+    word, numbers = shown.numbers
     return {
-        "row": int(np.flatnonzero(rows.kept)[at[0]]),
+        "row": int(shown.row_numbers[at[0]]),
         "line": int(numbers[at[0]]) if word == "line" else None,
         "kind": seen.kind,
         "label": int(seen.labels[at[0]]),
@@ -105,22 +95,22 @@ def _explained(
     }
 
 
-def _place_of(rows: "FileRows", row: int | None, line: int | None) -> Any:
+def _place_of(shown: "ShownRows", table: "TableFile", row: int | None, line: int | None) -> Any:
     """Where the row with a number, or in a line, is among those that take part."""
     import numpy as np
 
-    word, numbers = rows.numbers
+    word, numbers = shown.numbers
     if line is not None and word != "line":
         raise WrongUseError(
-            f"{rows.table.name} is not a text file, so it has no lines; give the number of "
+            f"{table.name} is not a text file, so it has no lines; give the number of "
             "the row with --row."
         )
-    at = np.flatnonzero(rows.row_numbers == row if line is None else numbers == line)
+    at = np.flatnonzero(shown.row_numbers == row if line is None else numbers == line)
     if len(at) == 0:
         what = f"row {row}" if line is None else f"line {line}"
         raise UnusableError(
-            f"{rows.table.name} has no {what} without missing values; its rows are numbered "
-            f"from 0 to {rows.n_rows - 1:,}."
+            f"{table.name} has no {what} without missing values; its rows are numbered "
+            f"from 0 to {(table.n_rows or 0) - 1:,}."
         )
     return at
 

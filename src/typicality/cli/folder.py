@@ -6,6 +6,7 @@ import platform
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,55 +16,17 @@ import numpy as np
 
 from typicality import __version__
 from typicality._files import atomic_folder
+from typicality._record import MODEL, RECORD, RECORD_FORMAT, read_json
 from typicality._words import shown_path
 from typicality.cli.errors import note_written
-from typicality.cli.options import command_line
+from typicality.cli.options import FORMAT, Options, command_line
 from typicality.exceptions import ModelFileError
 
 if TYPE_CHECKING:
     from typicality.cli.rows import FileRows
+    from typicality.run import Run
 
-MODEL, RECORD, REPORT = "model", "run.json", "report.html"
-RECORD_FORMAT = 1
-_LARGEST_RECORD = 2**26  # bytes
-_DEEPEST = 50  # levels of objects in a record
-# What a record of a run must hold: a type, a range, a set of values, a list of equals, or keys and
-# values; a question mark after a key says that it may be absent, or nothing.
-_TEXT_OR_NONE = (str, type(None))
-_RUN: dict[str, Any] = {
-    "command": str,
-    "seed": range(2**32),
-    "warnings": [str],
-    "versions": {str: str},
-    "data": {
-        **dict.fromkeys(("file", "fingerprint"), str),
-        **dict.fromkeys(("path", "delimiter", "format"), _TEXT_OR_NONE),
-        **dict.fromkeys(("n_rows", "n_rows_left_out"), int),
-        "header": (bool, type(None)),
-        "columns": [str],
-        "columns_left_out": [{"name": str, "reason": str}],
-        "missing": {"error", "drop", "median"},
-        **dict.fromkeys(("encoding?", "decimal?"), str),
-        "assumed?": [str],
-        "signs?": {str: str},
-        "categories?": {str: [str]},
-        "ordered?": {str: [str]},
-    },
-    "reference?": {"file": str, "fingerprint": str, "n_rows": int},
-    "preparation": {
-        "parameters": {"scale": {"robust", "standard", "none"}, "log?": {"none", "auto", "all"}}
-    },
-    "estimator": {"class": str, "parameters": {str: object}},
-    "results": {
-        "n_iter": int,
-        "status": str,
-        "sums": str,
-        "explanation?": str,
-        "fdr?": float,
-        "sample?": {"n_rows": int},
-        "passes?": {"n_reads": int, "block_rows": int, "n_shown": int, "results": str},
-    },
-}
+REPORT = "report.html"
 # All that commands write to a folder of results: nothing else is replaced by --force.
 _WRITTEN = {MODEL, RECORD, REPORT, "comparison.json", "comparison.csv"} | {
     f"{name}.{kind}" for name in ("labels", "clusters", "outliers") for kind in ("csv", "parquet")
@@ -111,49 +74,50 @@ def _is_ours(folder: Path, *, record: str) -> bool:
             "typicality has not written; move it away, or choose another name."
         )
     with suppress(ModelFileError):
-        return str(_read_json(folder / record).get("made_by")).startswith("typicality ")
+        return str(read_json(folder / record).get("made_by")).startswith("typicality ")
     return False
 
 
-def load_run(model: str) -> tuple[Any, dict[str, Any] | None, Path]:
-    """A run by its folder, or by the folder of its model.
-
-    Returns
-    -------
-    pipeline : Pipeline
-        The steps "columns" and "model".
-    record : dict or None
-        What run.json says; None where there is no such file.
-    folder : Path
-        Where the model is.
+def load_run(folder: str) -> "Run":
+    """The run in a folder.
 
     Raises
     ------
     ModelFileError
-        There is no model in it, or one that was not made by the command line.
+        There is no run in it.
     """
-    path = Path(model)
-    folder = path / MODEL if (path / MODEL).is_dir() else path
-    if not (folder / "model.json").is_file():
-        holds = "holds no model" if path.exists() else "does not exist"
+    path = Path(folder)
+    if not (path / RECORD).is_file():
+        holds = "holds no run" if path.exists() else "does not exist"
         raise ModelFileError(
             f"{shown_path(path)} {holds}; give the folder that `typicality cluster` or "
-            "`typicality outliers` wrote, or the folder `model` in it."
+            "`typicality outliers` wrote."
         )
-    record_path = folder.parent / RECORD
-    belongs = folder.name == MODEL and record_path.is_file()
-    record = read_record(record_path) if belongs else None
     from typicality.persistence import load
 
-    pipeline = load(folder)
-    steps = getattr(pipeline, "named_steps", {})
-    if list(steps) != ["columns", "model"] or not hasattr(steps["columns"], "feature_names_in_"):
-        raise ModelFileError(
-            f"{shown_path(folder)} holds a model that was not made from a file, so it has "
-            "no names of columns; use it from Python with typicality.load, or make a model "
-            "with `typicality cluster`."
-        )
-    return pipeline, record, folder
+    run: Run = load(path)
+    return run
+
+
+def results_name(record: Any) -> str:
+    """The file in the folder of a run that has all rows: parquet if the rows were parquet."""
+    name = "outliers" if record["method"] == "outliers" else "labels"
+    return f"{name}.{'parquet' if record['data']['format'] == 'parquet' else 'csv'}"
+
+
+def as_in_the_run(options: Options, run: "Run") -> Options:
+    """How FILE is read where the options leave that open, by what the run did (run.json).
+
+    The file of the run is read in the same way. Others may be written in another way, but where
+    the run read decimal commas, 1.234 must not become a fraction without a word.
+    """
+    data = run.record["data"]
+    known: dict[str, Any] = {"decimal": ","} if data.get("decimal") == "," else {}
+    if data.get("path") == str(Path(options.file).resolve()):
+        known = {name: data.get(name) for name in FORMAT}
+    return replace(
+        options, **{name: value for name, value in known.items() if getattr(options, name) is None}
+    )
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
@@ -205,70 +169,6 @@ def record_of_result(rows: "FileRows", result: Mapping[str, Any]) -> dict[str, A
         "versions": versions(),
         **result,
     }
-
-
-def read_record(path: Path) -> dict[str, Any]:
-    """The record of a run, of a format that is known.
-
-    Raises
-    ------
-    ModelFileError
-        The file is no such record.
-    """
-    record = _read_json(path)
-    if record.get("format") != RECORD_FORMAT or not _fits(record, _RUN):
-        raise ModelFileError(
-            f"{shown_path(path)} is not a record that typicality {__version__} can read; "
-            "write it again with the command that made it."
-        )
-    return record
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    """The object in a file of JSON that may come from anybody."""
-    try:
-        if not path.is_file() or path.stat().st_size > _LARGEST_RECORD:
-            raise ValueError("it is not a regular file, or larger than any record")
-        found = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
-        if not isinstance(found, dict):
-            raise ValueError("it holds no object")
-        if not _is_flat(found):
-            raise ValueError("it is nested too deeply")
-    except (OSError, ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise ModelFileError(
-            f"{shown_path(path)} cannot be read ({reason}); run `typicality cluster` again to "
-            "write it."
-        ) from error
-    return found
-
-
-def _is_flat(found: Any) -> bool:
-    """Whether no value is deeper than `_DEEPEST` levels."""
-    level = [found]
-    for _ in range(_DEEPEST):
-        lists = (list(v.values()) if isinstance(v, dict) else v for v in level)
-        level = [value for some in lists if isinstance(some, list) for value in some]
-    return not level
-
-
-def _fits(value: Any, kind: Any) -> bool:
-    """Whether a value of JSON is of a kind, as `_RUN` describes kinds."""
-    if isinstance(kind, set | range):
-        return isinstance(value, str if isinstance(kind, set) else int) and value in kind
-    if isinstance(kind, list):
-        return isinstance(value, list) and all(_fits(entry, kind[0]) for entry in value)
-    if not isinstance(kind, dict):
-        return isinstance(value, kind)
-    if not isinstance(value, dict):
-        return False
-    if str in kind:
-        return all(_fits(entry, kind[str]) for entry in value.values())
-    return all(
-        (name[-1] == "?" and value.get(name[:-1]) is None)
-        or (name.rstrip("?") in value and _fits(value[name.rstrip("?")], inner))
-        for name, inner in kind.items()
-    )
 
 
 def as_json(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,13 @@ import click
 
 from typicality._words import counted, listed, shown_path
 from typicality.cli.errors import UnusableError, note_written
-from typicality.cli.options import FORMAT, Options, command, option
+from typicality.cli.options import Options, command, option
 from typicality.exceptions import ClusteringWarning
 
 if TYPE_CHECKING:
-    from typicality.cli.rows import FileRows
+    from typicality.cli.writing import ShownRows
     from typicality.report.outliers import Explanation
+    from typicality.run import Run
 
 _SCALES = {
     "robust": "Each column was centred at its median and divided by IQR / 1.349, a spread that a "
@@ -23,7 +25,6 @@ _SCALES = {
     "standard": "Each column was centred at its mean and divided by its standard deviation.",
     "none": "Columns were compared as they are, without scaling.",
 }
-_TRANSFORMS = {"none": "none", "auto": "auto", "all": "log"}
 _LOGS = {
     "none": "",
     "auto": " Before that, skewed columns were replaced by their logarithms.",
@@ -70,77 +71,44 @@ def report(options: Options, model: str) -> None:
     The rows are read from the file of the run, or from FILE if that file has moved.
     """
     from typicality.cli.console import Terminal
-    from typicality.cli.folder import REPORT, load_run, require_free
-    from typicality.cli.rows import read_as_fitted, require_file
+    from typicality.cli.folder import REPORT, as_in_the_run, load_run, require_free
+    from typicality.cli.rows import open_file, require_file
 
     require_file(options)
     terminal = Terminal(quiet=options.quiet)
     with terminal.doing(f"Loading {model}"):
-        pipeline, record, folder = load_run(model)
-    if record is None:
-        raise UnusableError(
-            f"{shown_path(model)} has no run.json, the record of a run; give the folder "
-            "that `typicality cluster` or `typicality outliers` wrote."
-        )
-    path = Path(options.output or folder.parent / REPORT)
+        run = load_run(model)
+    from typicality.cli.result import on_page
+    from typicality.cli.writing import gather
+
+    record = run.record
+    path = Path(options.output or Path(model) / REPORT)
     require_free(path, force=options.force)
-    rows = read_as_fitted(_reading(record, options.file), pipeline["columns"], terminal)
-    name, remarks = rows.table.name, []
-    if rows.numeric.fingerprint != record["data"]["fingerprint"]:
-        if not options.file:
-            raise UnusableError(
-                f"{name} has changed since the run; make the run again, or name a file "
-                "with the rows of the run: typicality report MODEL FILE."
-            )
-        drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {name}, not for those of the fit."
-        remarks = [("Rows", drawn)]
+    options = replace(options, file=_file_of(record, options.file))
+    with open_file(as_in_the_run(options, run)) as table:
+        with terminal.doing(f"Reading {table.name}"):
+            shown = gather(run, table, name=record["results"].get("named_by"))
+        fitted = run.places_of_fit(len(shown.row_numbers), table.fingerprint)
+    remarks = []
+    if table.fingerprint != record["data"]["fingerprint"]:
+        _refuse_other_rows(run, table.name, given=options.file != record["data"]["path"])
+        drawn = counted(len(shown.row_numbers), "row")
+        remarks = [("Rows", f"Drawn for the {drawn} of {table.name}, not for those of the fit.")]
     with terminal.doing("Drawing the report"):
-        try:
-            shown, explanation = _explained(pipeline, record, rows)
-        except ValueError as error:
-            raise UnusableError(f"{name} cannot be drawn: {error}") from error
-        fitted = pipeline["model"]
+        with warnings.catch_warnings():  # the record has those of the run
+            warnings.simplefilter("ignore", ClusteringWarning)
+            judged = run.judge(shown.part, fitted=fitted, fdr=run.fdr)
+        rows, explanation = on_page(run, shown, judged, fitted)
         write_page(
-            path, record, fitted, shown, explanation, remarks=remarks, overwrite=options.force
+            path, record, run.model, rows, explanation, remarks=remarks, overwrite=options.force
         )
         note_written(path)
     terminal.say_path("Open the report: ", path)
 
 
-def _explained(
-    pipeline: Any, record: Mapping[str, Any], rows: "FileRows"
-) -> "tuple[FileRows, Explanation]":
-    """The rows that a page shows, and what is unusual in them."""
-    from typicality.cli.result import feature_table
-    from typicality.cli.rows import sample_of
-    from typicality.fitted import chosen_method
-    from typicality.preprocessing.table_rows import column_names
-    from typicality.report.payload import explain
-
-    scaler, fitted = pipeline["columns"], pipeline["model"]
-    column_names(scaler)
-    scaled = scaler.transform(rows.for_scaler())
-    sample = sample_of(record, rows)
-    if sample is not None and hasattr(chosen_method(fitted), "tree_"):
-        rows, scaled, sample = rows.take(sample), scaled[sample], None
-    features = feature_table(rows, scaler, scaled)
-    with warnings.catch_warnings():  # the record has those of the run
-        warnings.simplefilter("ignore", ClusteringWarning)
-        explanation = explain(
-            fitted,
-            scaled,
-            features,
-            new=record.get("reference") is not None,
-            fdr=record["results"].get("fdr"),
-            sample=sample,
-        )
-    return rows, explanation
-
-
-def _reading(record: dict[str, Any], file: str) -> Options:
-    """How to read the columns of a run, whatever else the file holds by now."""
-    data = record["data"]
-    path = data["path"]
+def _file_of(record: Mapping[str, Any], file: str) -> str:
+    """The file to draw: the one that was named, or that of the run."""
+    path = record["data"]["path"]
     if not file and path is None:
         raise UnusableError(
             "The rows of this run came from standard input; give a file with the same rows: "
@@ -151,15 +119,23 @@ def _reading(record: dict[str, Any], file: str) -> Options:
             f"{shown_path(path)}, the file of this run, does not exist any more; name its "
             "new place: typicality report MODEL FILE."
         )
-    how = {name: data.get(name) for name in FORMAT}
-    return Options(
-        file=file or path,
-        **(how | {"format": None} if file else how),
-        scale=record["preparation"]["parameters"]["scale"],
-        transform=_TRANSFORMS[record["preparation"]["parameters"].get("log", "none")],
-        missing=data["missing"],
-        name=record["results"].get("named_by"),
-    )
+    return file or str(path)
+
+
+def _refuse_other_rows(run: "Run", name: str, *, given: bool) -> None:
+    """An error about rows that are not those of the fit, unless they were asked for."""
+    from typicality.fitted import chosen_method
+
+    if not given:
+        raise UnusableError(
+            f"{name} has changed since the run; make the run again, or name a file "
+            "with the rows of the run: typicality report MODEL FILE."
+        )
+    if hasattr(chosen_method(run.model), "tree_"):
+        raise UnusableError(
+            f"{name} is not the file of the run, and the tree of clusters belongs to the rows of "
+            "that file. Name the file of the run, or make a run of this file."
+        )
 
 
 # ---- the page ------------------------------------------------------------------------------------
@@ -169,7 +145,7 @@ def write_page(
     path: Path,
     record: Mapping[str, Any],
     model: Any,
-    rows: "FileRows",
+    rows: "ShownRows",
     explanation: "Explanation",
     *,
     remarks: Sequence[tuple[str, str]] = (),
@@ -185,7 +161,7 @@ def write_page(
         What run.json says.
     model : estimator
         The fitted estimator.
-    rows : FileRows
+    rows : ShownRows
         The rows that are shown, with their text and lines.
     explanation : Explanation
         What the model says of these rows.
@@ -204,7 +180,7 @@ def write_page(
         model,
         explanation=explanation,
         title=record["data"]["file"],
-        cells=dict(sorted(rows.texts.items(), key=lambda item: item[0] != name)),
+        cells=dict(sorted(rows.cells.items(), key=lambda item: item[0] != name)),
         row_numbers=rows.numbers,
         notes=[*remarks, *notes_of(record)],
         warnings=for_readers(record["warnings"]),
@@ -217,10 +193,12 @@ def write_page(
 
 def _about_part(record: Mapping[str, Any], n_shown: int) -> str:
     """A sentence about which rows a page shows, where these are not all; else nothing."""
+    from typicality.cli.folder import results_name
+
     data, results = record["data"], record["results"]
     n_rows, sample = data["n_rows"] - data["n_rows_left_out"], results.get("sample")
     passes = results.get("passes")
-    file = "labels.csv" if passes is None else passes["results"]
+    file = results_name(record)
     if sample is not None and n_shown == sample["n_rows"] < n_rows:
         return _OF_SAMPLE.format(n_shown, n_rows, file)
     if passes is not None and n_shown < n_rows:

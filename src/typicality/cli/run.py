@@ -4,33 +4,41 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from typicality._cached import cached_property
+from typicality._record import MODEL, RECORD
+from typicality._typing import Places
+from typicality._words import counted
 from typicality.cli.console import Terminal
 from typicality.cli.description import check_name
-from typicality.cli.errors import UnusableError
-from typicality.cli.folder import (
-    MODEL,
-    RECORD,
-    REPORT,
-    new_folder,
-    require_free,
-    write_record,
-)
+from typicality.cli.errors import UnusableError, with_options
+from typicality.cli.folder import REPORT, new_folder, require_free, results_name, write_record
 from typicality.cli.machine import device_of, on_device, require_dask, within
 from typicality.cli.options import Options
 from typicality.cli.parameters import OPTIONS
-from typicality.cli.report import write_page
-from typicality.cli.result import Run
-from typicality.cli.rows import FileRows, draw_sample, open_file, read_file
-from typicality.tables import TableFile, csv_text, masked_columns
+from typicality.cli.rows import (
+    FileRows,
+    open_file,
+    read_columns,
+    read_file,
+    refuse_missing,
+    require_enough,
+)
+from typicality.exceptions import TableError
+from typicality.tables import Block, NumericTable, TableFile
 from typicality.tables.opening import kind_of_suffix
+from typicality.tables.parts import JOINED_FORMATS
 from typicality.tables.reading import TooLargeError
+
+_SHOWN = 20_000  # rows in the report of a file that is not held in memory, drawn at random
+_ON_A_SAMPLE = ("auto", "alpha-cut")  # methods that need their rows in memory
+_MISSING = {"error": "error", "drop": "drop", "median": "keep"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +86,38 @@ class Task:
         found = "outliers" if self.method == "outliers" else "clusters"
         return Path(self.options.output or folder_name(self.options.file, found))
 
-    @property
-    def results(self) -> str:
-        """What the file with the results of all rows is called, without its ending."""
-        return "outliers" if self.method == "outliers" else "labels"
+
+class Fit(NamedTuple):
+    """A fitted run, and the rows of the file.
+
+    Parameters
+    ----------
+    run : Run
+        The model, the columns and the record so far.
+    method : str
+        The method by name.
+    rows : FileRows
+        The rows of the file.
+    reference : FileRows or None
+        The rows that were fitted instead.
+    whole : Judged or None
+        What the run says of all rows; None if they are not held in memory.
+    shown : array of int or None
+        Then the rows to show, among those that take part; by default all.
+    opened : Rows or None
+        Then the rows that the passes read.
+    n_reads : int
+        How often the file was read before.
+    """
+
+    run: Any
+    method: str
+    rows: FileRows
+    reference: FileRows | None = None
+    whole: Any = None
+    shown: Places | None = None
+    opened: Any = None
+    n_reads: int = 0
 
 
 def run_to_folder(task: Task) -> None:
@@ -102,63 +138,181 @@ def run_to_folder(task: Task) -> None:
         new_folder(path, force=options.force, record=RECORD) as temporary,
         within(options),
     ):
-        run = _run(task, estimator, table, temporary)
+        result = _result(task, estimator, table, temporary)
         from typicality.persistence import save
 
-        save(run.pipeline, temporary / MODEL)
-        record = run.record()
-        results = f"{task.results}.csv" if run.passes is None else run.passes.results
-        if not run.finds_outliers:
-            (temporary / "clusters.csv").write_bytes(run.clusters_csv())
+        save(result.run.pipeline, temporary / MODEL)
+        record = result.record()
+        results = results_name(record)
+        if not result.finds_outliers:
+            (temporary / "clusters.csv").write_bytes(result.clusters_csv())
             results = f"{results}, clusters.csv"
         if task.report:
+            from typicality.cli.report import write_page
+
             with terminal.doing("Drawing the report"):
-                rows, explanation = run.shown
-                write_page(temporary / REPORT, record, run.model, rows, explanation)
-        run.seconds["all"] = round(time.perf_counter() - began, 3)
+                rows, explanation = result.page
+                write_page(temporary / REPORT, record, result.model, rows, explanation)
+        result.seconds["all"] = round(time.perf_counter() - began, 3)
         write_record(temporary / RECORD, record)
     if options.as_json:
         terminal.json(record)
-    from typicality.cli.summary import say_run
+    from typicality.cli.summary import say_result
 
-    say_run(terminal, run)
-    terminal.warn(run.warnings)
+    say_result(terminal, result)
+    terminal.warn(result.warnings)
     terminal.say_path(f"Written: {results}, {MODEL}/, {RECORD} in ", f"{path}/")
     if task.report:
         terminal.say_path("Open the report: ", path / REPORT)
 
 
-def _run(task: Task, estimator: Any, table: TableFile, folder: Path) -> Run:
-    """Fit, and write the results of all rows; in blocks where these do not fit into memory."""
-    options, terminal, clean = task.options, task.terminal, None
+def _result(task: Task, estimator: Any, table: TableFile, folder: Path) -> Any:
+    """Fit, and write the results of all rows to a folder."""
+    options, terminal = task.options, task.terminal
+    check_name(table, options.name)
+    clean = None
     if task.reference is not None:
         clean = _read_reference(task.reference, table, options, terminal)
         options = _as_reference(options, clean)
-    too_large = None
+    rows, too_large = None, None
     if not options.uses_dask:
         try:
             with terminal.doing(f"Reading {table.name}"):
                 rows = read_file(table, options, at_least=2 if clean is None else 1)
-                check_name(table, options.name)
         except TooLargeError as error:
             too_large = error
     estimator = task.configured() if estimator is None else estimator
-    if options.uses_dask or too_large:
-        from typicality.cli.blocks import run_by_blocks
+    began = time.perf_counter()
+    with _workers(options), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            if rows is None:
+                _refuse_blocks(task, table, too_large)
+                fit = _fit_by_passes(task, estimator, table)
+            else:
+                fit = _fit_in_memory(task, estimator, rows, clean)
+        except TableError:
+            raise
+        except ValueError as error:
+            names = table.names if rows is None else rows.column_names
+            raise UnusableError(with_names(str(error), names)) from error
+        seconds = round(time.perf_counter() - began, 3)
+        result = _write(task, fit, table, folder)
+    texts = [in_words(str(each.message), fit.rows.column_names, estimator) for each in caught]
+    result.warnings = list(dict.fromkeys(texts))
+    result.seconds = {"fit": seconds, "all": 0.0}
+    return result
 
-        return run_by_blocks(task, estimator, table, folder, too_large)
-    run = fit(task, estimator, rows, clean)
+
+def _write(task: Task, fit: Fit, table: TableFile, folder: Path) -> Any:
+    """Judge all rows and write them with what the model says."""
+    from typicality.cli.result import Result
+    from typicality.cli.writing import Gathered, Tally, write_rows, writer
+
+    run, rows, options = fit.run, fit.rows, task.options
+
+    def judge(block: Block) -> Any:
+        if fit.whole is not None:
+            return fit.whole.within(block)
+        judged = run.judge_block(block)
+        if judged.view.kind != "tree":  # the depth of its rows takes long
+            _ = judged.view.depth
+        return judged
+
+    gathered = Gathered(table, rows.numeric.names, rows.n_rows, name=options.name, places=fit.shown)
+    tally, as_parquet = Tally(), table.format == "parquet"
+    results = str(folder / results_name(run.record))
+    how: dict[str, Any] = {"signs": run.signs, "as_parquet": as_parquet, "safe": options.safe_csv}
     with (
-        terminal.counting("Writing the results", len(rows.kept)) as wrote,
-        open(folder / f"{task.results}.csv", "xb") as stream,
+        task.terminal.counting("Writing the results", rows.n_rows) as wrote,
+        writer(results, force=False, as_parquet=as_parquet) as write,
     ):
-        columns = masked_columns(run.columns, rows.kept)
-        for block in rows.take_texts():
-            here = slice(block.first_row, block.first_row + block.n_rows)
-            some = {name: values[here] for name, values in columns.items()}
-            stream.write(csv_text(block, some, header=here.start == 0, safe=options.safe_csv))
-            wrote(here.stop)
-    return run
+        for judged in write_rows(table, judge, write, **how):
+            tally.see(judged)
+            gathered.see_judged(judged)
+            wrote(tally.n_rows)
+    places, shown = gathered.result()
+    fitted: Any = None
+    passes = None
+    if fit.whole is not None:
+        judged, fitted = fit.whole, run.places_of_fit(len(places), table.fingerprint)
+    else:
+        if run.record["results"]["sample"] is not None:
+            fitted = np.searchsorted(places, fit.shown)  # type: ignore[arg-type]
+        judged = run.judge(shown.part, fitted=fitted)
+        n_reads, block_rows = fit.n_reads + fit.opened.n_passes + 1, fit.opened.block_rows
+        passes = {"n_reads": n_reads, "block_rows": block_rows, "n_shown": len(places)}
+    return Result(
+        run=run,
+        method=fit.method,
+        source=rows,
+        shown=shown,
+        judged=judged,
+        fitted=fitted,
+        tally=tally,
+        reference=fit.reference,
+        passes=passes,
+    )
+
+
+# ---- what is fitted ------------------------------------------------------------------------------
+
+
+def _fit_in_memory(task: Task, estimator: Any, rows: FileRows, reference: FileRows | None) -> Fit:
+    """Scale the columns, fit the estimator, and judge all rows.
+
+    With a `reference`, scaler and estimator are fitted on its rows instead. The scaler sees all
+    rows, the estimator at most `max_rows` of them.
+    """
+    from typicality.kernels import Mixed
+    from typicality.run import draw_sample
+
+    terminal, seed, source = task.terminal, rows.options.seed, reference or rows
+    estimator, method = for_categories(estimator, source, task.method)
+    scaler = rows.scaler(balanced=not isinstance(getattr(estimator, "kernel", None), Mixed))
+    sample = draw_sample(len(source.X), task.max_rows, seed=seed)
+    n_fitted = len(source.X) if sample is None else len(sample)
+    with terminal.fitting(f"Fitting {n_fitted:,} rows"):
+        to_fit = source.for_scaler()
+        scaled: Any = scaler.fit(to_fit).transform(to_fit)
+        X = scaled if sample is None else scaled[sample]
+        model = on_device(estimator, X, rows.options.device)
+    sampled = None if sample is None else {"n_rows": len(sample)}
+    run = _run(task, method, scaler, model, rows, reference, sampled)
+    fitted = run.places_of_fit(len(rows.X), rows.numeric.fingerprint)
+    with terminal.counting(f"Judging {len(rows.X):,} rows", len(rows.X)) as done:
+        whole = run.judge(rows.part(scaler), fitted=fitted, fdr=task.fdr, progress=done)
+    return Fit(run, method, rows, reference, whole)
+
+
+def _run(
+    task: Task,
+    method: str,
+    scaler: Any,
+    model: Any,
+    rows: FileRows,
+    reference: FileRows | None,
+    sample: dict[str, int] | None,
+) -> Any:
+    """The run of a fitted model, with its record so far."""
+    from sklearn.pipeline import Pipeline
+
+    from typicality.run import Run
+
+    # For data frames and `score`.
+    scaler.feature_names_in_ = np.asarray(rows.column_names, dtype=object)
+    results: dict[str, Any] = {"sample": sample}
+    if method == "outliers":
+        results["fdr"] = task.fdr
+        model._reference()  # kept in the model, so that `score` need not find it
+    record = {
+        "method": method,
+        "seed": rows.options.seed,
+        "data": rows.record(),
+        "reference": None if reference is None else reference.record(),
+        "results": results,
+    }
+    return Run(Pipeline([("columns", scaler), ("model", model)]), record)
 
 
 def _read_reference(
@@ -207,73 +361,127 @@ def for_categories(estimator: Any, rows: FileRows, method: str) -> tuple[Any, st
     return estimator, method
 
 
+# ---- files larger than memory --------------------------------------------------------------------
+
+
+def _refuse_blocks(task: Task, table: TableFile, too_large: TableError | None) -> None:
+    """An error where a choice needs all rows in memory; it says what to do instead."""
+    options = task.options
+    why = ""
+    if table.format not in JOINED_FORMATS:
+        why = f"a {table.format} file must be unpacked completely. Write it as parquet or csv"
+    elif options.categorical or options.ordered:
+        why = "categories (--categorical, --ordered) need all rows. Leave them out"
+    elif task.reference is not None:
+        why = (
+            "--reference compares all rows at once. Make a model of the clean rows with "
+            "`typicality outliers CLEAN --param novelty=True`, and give it the file with "
+            "`typicality score`"
+        )
+    if not why:
+        return
+    if too_large is not None:
+        told = with_options(str(too_large))
+        raise UnusableError(f"{told} It is not read in blocks, because {why}.")
+    raise UnusableError(f"{table.name} cannot be read in blocks, because {why}.")
+
+
+def _workers(options: Options) -> AbstractContextManager[None]:
+    """A context with the processes of Dask, if these were asked for."""
+    if not options.uses_dask:
+        return nullcontext()
+    from typicality.rows.dask import workers
+
+    return workers(options.workers, options.scheduler)
+
+
+def _fit_by_passes(task: Task, estimator: Any, table: TableFile) -> Fit:
+    """Scale by passes over all rows, and fit these, or a sample of them in memory.
+
+    Methods with prototypes are fitted by passes over blocks of all rows. The others are fitted on a
+    sample, whose size the summary states.
+    """
+    from typicality.preprocessing.table_rows import column_names
+    from typicality.run import draw_sample
+
+    options, terminal = task.options, task.terminal
+    with terminal.doing(f"Looking at the columns of {table.name}"):
+        numeric = read_columns(table, options, hold=False)
+    n_reads = table.n_passes
+    if options.missing == "error":
+        refuse_missing(table, numeric)
+    with terminal.doing(f"Reading {counted(table.n_rows or 0, 'row')} of {table.name}"):
+        opened = _open(table, numeric, options)
+    require_enough(opened.n_rows, 2, table, numeric, options)
+    n_rows = table.n_rows or 0
+    rows = FileRows(
+        options, table, numeric, np.ones(0, dtype=bool), numeric.X, (), n_rows,
+        n_rows - opened.n_rows,
+    )  # fmt: skip
+    size = _sample_size(opened.n_rows, task)
+    if size is None and options.device is not None:
+        raise UnusableError(
+            "--device works only on rows in memory, but these rows are read from the file in "
+            "blocks. Leave it out, or fit a sample with --max-rows N."
+        )
+    scaler = rows.scaler()
+    with terminal.passes(f"Scaling {opened.n_rows:,} rows", opened):
+        scaler.fit(opened)
+        column_names(scaler)  # rows are arrays here
+    shown = draw_sample(opened.n_rows, size or _SHOWN, seed=options.seed)
+    shown = np.arange(opened.n_rows) if shown is None else shown
+    if size is not None:
+        with terminal.passes(f"Drawing {len(shown):,} rows", opened):
+            X = scaler.transform(opened.take(shown))
+        with terminal.fitting(f"Fitting {len(X):,} rows"):
+            model = on_device(estimator, X, options.device)
+    else:
+        with terminal.passes(f"Fitting {opened.n_rows:,} rows", opened):
+            model = estimator.fit(scaler.transform(opened))
+        from typicality.cluster._estimator import OF_ROWS
+
+        model = model._without(*OF_ROWS)  # the file of the results has them
+    is_sample = size is not None and size < opened.n_rows
+    sample = {"n_rows": len(shown)} if is_sample else None
+    run = _run(task, task.method, scaler, model, rows, None, sample)
+    return Fit(run, task.method, rows, shown=shown, opened=opened, n_reads=n_reads)
+
+
+def _open(table: TableFile, numeric: NumericTable, options: Options) -> Any:
+    """The rows that take part, read by this process or by workers of Dask."""
+    from typicality.rows import FileRows as RowsOfFile
+    from typicality.rows.file import pieces_of
+
+    how: dict[str, Any] = {"signs": numeric.signs, "missing": _MISSING[str(options.missing)]}
+    if not options.uses_dask:
+        rows = RowsOfFile(table, numeric.names, **how)
+        rows.names = list(numeric.names)  # those of npy files, which have none, are made up
+        return rows
+    from typicality.rows.dask import rows_of_pieces
+
+    return rows_of_pieces(pieces_of(table, numeric.names, **how))
+
+
+def _sample_size(n_rows: int, task: Task) -> int | None:
+    """How many rows are fitted in memory; None where passes over all rows are made."""
+    from typicality.rows import LARGEST_SAMPLE
+
+    wanted = task.max_rows
+    if task.method in _ON_A_SAMPLE:
+        wanted = LARGEST_SAMPLE if wanted is None else wanted
+    elif wanted is None or wanted >= n_rows:
+        return None
+    return min(wanted, n_rows)
+
+
+# ---- words ---------------------------------------------------------------------------------------
+
+
 def folder_name(file: str, ending: str) -> str:
     """The folder for the results of a file, a folder or a pattern that stands for several files."""
     name = re.sub(r"\.(gz|bz2|zst)$", "", Path(file).name, flags=re.IGNORECASE)
     stem = re.sub(r"[*?[\]]+", "", Path(name).stem).strip("-_. ")
     return f"{stem}-{ending}" if stem else ending
-
-
-def fit(task: Task, estimator: Any, rows: FileRows, reference: FileRows | None) -> Run:
-    """Scale the columns, fit the estimator, and ask what it says of the rows.
-
-    With a `reference`, scaler and estimator are fitted on its rows instead. The scaler sees all
-    rows, the estimator at most `max_rows` of them.
-
-    Raises
-    ------
-    UnusableError
-        The estimator refuses the rows; its reason, columns called by their names.
-    """
-    from sklearn.pipeline import Pipeline
-
-    from typicality.fitted import view
-    from typicality.kernels import Mixed
-
-    terminal, names = task.terminal, rows.column_names
-    estimator, method = for_categories(estimator, reference or rows, task.method)
-    scaler = rows.scaler(balanced=not isinstance(getattr(estimator, "kernel", None), Mixed))
-    fitted_rows = reference or rows
-    sample = draw_sample(len(fitted_rows.X), task.max_rows, seed=rows.options.seed)
-    n_fitted = len(fitted_rows.X) if sample is None else len(sample)
-    began = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            with terminal.fitting(f"Fitting {n_fitted:,} rows"):
-                to_fit = fitted_rows.for_scaler()
-                scaled: Any = scaler.fit(to_fit).transform(to_fit)
-                X = scaled if sample is None else scaled[sample]
-                estimator = on_device(estimator, X, rows.options.device)
-                if method == "outliers":
-                    estimator._reference()  # kept in the model, so that `score` need not find it
-            scaled = scaled if reference is None else scaler.transform(rows.for_scaler())
-            with terminal.counting(f"Judging {len(scaled):,} rows", len(scaled)) as judged:
-                found = view(
-                    estimator,
-                    scaled,
-                    training=reference is None and sample is None,
-                    fdr=task.fdr,
-                    sample=sample if reference is None else None,
-                    progress=judged,
-                )
-        except ValueError as error:
-            raise UnusableError(with_names(str(error), names)) from error
-    seconds = round(time.perf_counter() - began, 3)
-    scaler.feature_names_in_ = np.asarray(names, dtype=object)  # for data frames and `score`
-    texts = [in_words(str(warning.message), names, estimator) for warning in caught]
-    return Run(
-        method=method,
-        rows=rows,
-        pipeline=Pipeline([("columns", scaler), ("model", estimator)]),
-        scaled=scaled,
-        view=found,
-        warnings=list(dict.fromkeys(texts)),
-        seconds={"fit": seconds, "all": 0.0},
-        reference=reference,
-        fdr=task.fdr,
-        sample=sample,
-    )
 
 
 def in_words(text: str, names: Sequence[str], estimator: Any) -> str:

@@ -19,12 +19,13 @@ from typicality.cli.console import (
     shown_apart,
     shown_value,
 )
-from typicality.cli.description import MOST_VALUES, TELLING, Tabulated, reason_words
-from typicality.cli.result import Run
+from typicality.cli.description import MOST_VALUES, TELLING, Tabulated
+from typicality.cli.result import Result
 from typicality.fitted import chosen_method
 from typicality.preprocessing.scaling import skewed_columns
 from typicality.report.clusters import Commonest, telling_categories
 from typicality.report.payload import clusters_words
+from typicality.run import reason_words
 
 _MOST_CLUSTERS = 12  # listed one by one
 _MOST_TABULATED = 3  # text columns
@@ -51,95 +52,96 @@ _RIGHT = ("rows", "share", "rarer than", "membership", "score", "p-value")
 Which = Callable[[dict[str, Any]], str]
 
 
-def say_run(terminal: Terminal, run: Run) -> None:
+def say_result(terminal: Terminal, result: Result) -> None:
     """Print what was found."""
-    heading = "row" if run.named_by is None else f"row, {shown(run.named_by, 24)}"
+    heading = "row" if result.named_by is None else f"row, {shown(result.named_by, 24)}"
 
     def which(row: dict[str, Any]) -> str:
         return f"{place(row['row'], row['line'])}  {shown(row['name'], 24)}".rstrip()
 
-    terminal.say(about_rows(run.rows))
-    for hint in _hints(run):
+    terminal.say(about_rows(result.source, result.shown.rows.X))
+    for hint in _hints(result):
         terminal.say(hint)
-    if run.reference is not None:
-        terminal.say(f"Reference: {about_rows(run.reference)}")
-    if run.sample is not None:
-        terminal.say(_about_sample(run))
-    if run.passes is not None:
-        terminal.say(_about_passes(run))
+    if result.reference is not None:
+        terminal.say(f"Reference: {about_rows(result.reference, result.reference.X)}")
+    if result.sample is not None:
+        terminal.say(_about_sample(result))
+    if result.passes is not None:
+        terminal.say(_about_passes(result))
     terminal.say()
-    terminal.say(Text(_headline(run), style="bold"))
-    if run.finds_outliers:
-        for sentence in _meaning_of_flags(run):
+    terminal.say(Text(_headline(result), style="bold"))
+    if result.finds_outliers:
+        for sentence in _meaning_of_flags(result):
             terminal.say(sentence)
-    elif run.sizes:
-        terminal.say(_clusters(run, f"most typical {heading}", which))
-    if run.method == "auto":  # the parameter as the option is typed
-        terminal.say(re.sub(r"\bat_least=(\d+)", r"--at-least \1", run.model.explanation_))
-    if run.method == "alpha-cut" and len(run.sizes) == 1:
-        terminal.say(_ONE_MIXED_CLUSTER if run.rows.is_mixed else _ONE_CLUSTER)
-    _say_what_clusters_are(terminal, run)
-    rows = [row for row in run.atypical_rows if row["label"] < 0 or not run.finds_outliers]
+    elif result.sizes:
+        terminal.say(_clusters(result, f"most typical {heading}", which))
+    if result.method == "auto":  # the parameter as the option is typed
+        terminal.say(re.sub(r"\bat_least=(\d+)", r"--at-least \1", result.model.explanation_))
+    if result.method == "alpha-cut" and len(result.sizes) == 1:
+        terminal.say(_ONE_MIXED_CLUSTER if result.source.is_mixed else _ONE_CLUSTER)
+    _say_what_clusters_are(terminal, result)
+    rows = [row for row in result.atypical_rows if row["label"] < 0 or not result.finds_outliers]
     rows = [row for row in rows if row["rarer_than"] != 0]  # as typical as all others
     if rows:
-        n_outliers = run.n_unassigned
+        n_outliers = result.tally.n_unassigned
         worst = "The worst first:" if len(rows) == n_outliers else f"The {len(rows)} worst:"
-        others = "Rows between clusters:" if run.view.shares else "The least typical rows:"
+        others = "Rows between clusters:" if result.view.shares else "The least typical rows:"
         terminal.say()
-        terminal.say(worst if run.finds_outliers else others)
-        terminal.say(_atypical(run, rows, heading, which))
-    model = chosen_method(run.model)
+        terminal.say(worst if result.finds_outliers else others)
+        terminal.say(_atypical(result, rows, heading, which))
+    model = chosen_method(result.model)
     kind = type(model).__name__
     meaning = f": {ESTIMATORS[kind].meaning}" if kind in ESTIMATORS else ""
-    took = f"{counted(model.n_iter_, 'iteration')}, {run.seconds['all']:.1f} s in all"
+    took = f"{counted(model.n_iter_, 'iteration')}, {result.seconds['all']:.1f} s in all"
     terminal.say()
     terminal.say(f"By {kind}{meaning}; {took}.\nHow it was computed: {model.sums_}")
 
 
-def _hints(run: Run) -> list[str]:
+def _hints(result: Result) -> list[str]:
     """What may be wrong with these columns for this method, and what to try."""
-    hints, names = [], run.rows.numeric.names
-    if run.rows.options.transform == "none":
-        skewed = skewed_columns(run.rows.X[:: -(-len(run.rows.X) // _ROWS_LOOKED_AT)])
+    hints, names = [], result.source.numeric.names
+    if result.source.options.transform == "none":
+        X = result.shown.rows.X
+        skewed = skewed_columns(X[:: -(-len(X) // _ROWS_LOOKED_AT)])
         if skewed.any():
             columns = [shown(name) for name, is_so in zip(names, skewed, strict=True) if is_so]
             hints.append(
                 f"Skewed: {listed(columns, at_most=5)}. --transform auto takes logarithms of "
                 "skewed columns, so that ratios are compared instead of differences."
             )
-    if run.method in _FEW_COLUMNS and len(names) > _MANY_COLUMNS:
+    if result.method in _FEW_COLUMNS and len(names) > _MANY_COLUMNS:
         remedy = (
             "--method auto first tries a Gaussian mixture, which suits files with many columns."
         )
-        if run.rows.is_mixed:  # a mixture has no density for categories
+        if result.source.is_mixed:  # a mixture has no density for categories
             remedy = "Choose some with --columns, or take --method fcm --clusters N."
         hints.append(
-            f"{len(names)} columns are too many for --method {run.method}: "
-            f"{_FEW_COLUMNS[run.method]}. {remedy}"
+            f"{len(names)} columns are too many for --method {result.method}: "
+            f"{_FEW_COLUMNS[result.method]}. {remedy}"
         )
     return hints
 
 
-def _about_sample(run: Run) -> str:
-    n_rows = len((run.reference or run.rows).X) if run.passes is None else run.n_rows
-    whose = "reference rows" if run.reference is not None else "rows"
-    judged = "scored" if run.finds_outliers else "given labels"
+def _about_sample(result: Result) -> str:
+    n_rows = len((result.reference or result.source).X) if result.passes is None else result.n_rows
+    whose = "reference rows" if result.reference is not None else "rows"
+    judged = "scored" if result.finds_outliers else "given labels"
     return (
-        f"Fitted on a random sample of {run.n_fitted:,} of the {n_rows:,} {whose} (seed "
-        f"{run.rows.options.seed}; --max-rows N sets another number); all rows are "
+        f"Fitted on a random sample of {result.n_fitted:,} of the {n_rows:,} {whose} (seed "
+        f"{result.source.options.seed}; --max-rows N sets another number); all rows are "
         f"{judged}."
     )
 
 
-def _about_passes(run: Run) -> str:
+def _about_passes(result: Result) -> str:
     """How a file was read that was not held in memory, and what is said of a sample only."""
-    assert run.passes is not None
-    n_shown = len(run.rows.X)
+    assert result.passes is not None
+    n_shown = result.passes["n_shown"]
     words = (
-        f"The rows were not held in memory: they were read {run.passes.n_reads} times, in blocks "
-        f"of up to {run.passes.block_rows:,}."
+        f"The rows were not held in memory: they were read {result.passes['n_reads']} times, in "
+        f"blocks of up to {result.passes['block_rows']:,}."
     )
-    if n_shown == run.n_rows:
+    if n_shown == result.n_rows:
         return words
     return (
         f"{words} Counts refer to all rows. Medians, typical rows and the report refer "
@@ -147,64 +149,66 @@ def _about_passes(run: Run) -> str:
     )
 
 
-def _headline(run: Run) -> str:
-    n_rows, n_unassigned = run.n_rows, run.n_unassigned
-    if run.finds_outliers:
+def _headline(result: Result) -> str:
+    n_rows, n_unassigned = result.n_rows, result.tally.n_unassigned
+    if result.finds_outliers:
         outliers = f"{counted(n_unassigned, 'outlier')} among {counted(n_rows, 'row')}"
-        if run.fdr is not None:
-            return f"{outliers}, at a false discovery rate of {run.fdr:g}."
-        return f"{outliers}, at a nominal rate of {run.model.contamination:g}."
-    return f"{clusters_words(len(run.sizes), n_unassigned, n_rows)}."
+        if result.run.fdr is not None:
+            return f"{outliers}, at a false discovery rate of {result.run.fdr:g}."
+        return f"{outliers}, at a nominal rate of {result.model.contamination:g}."
+    return f"{clusters_words(len(result.sizes), n_unassigned, n_rows)}."
 
 
-def _meaning_of_flags(run: Run) -> list[str]:
+def _meaning_of_flags(result: Result) -> list[str]:
     """What the threshold says of false alarms, and whether some rows stand apart."""
-    if run.fdr is not None:
-        share_of = f"On average, at most a share of {run.fdr:.3g} of these rows are false alarms."
-        sentences = [share_of] if run.n_unassigned else []
+    if result.run.fdr is not None:
+        share_of = (
+            f"On average, at most a share of {result.run.fdr:.3g} of these rows are false alarms."
+        )
+        sentences = [share_of] if result.tally.n_unassigned else []
     else:
-        low, high = (max(1, round(1000 * rate)) for rate in run.model.false_alarm_interval_)
-        expected = 1000 * run.model.contamination
+        low, high = (max(1, round(1000 * rate)) for rate in result.model.false_alarm_interval_)
+        expected = 1000 * result.model.contamination
         alarms = "false alarm" if f"{expected:.3g}" == "1" else "false alarms"
         source = (
             ""
-            if run.reference is not None
+            if result.reference is not None
             else " To control the false discovery rate instead, pass clean rows with --reference."
         )
         sentences = [
-            f"Rows with a score below {run.view.cut:.4g} are flagged. Expect {expected:.3g} "
+            f"Rows with a score below {result.view.cut:.4g} are flagged. Expect {expected:.3g} "
             f"{alarms} in 1,000 ordinary rows, between {low} and {high} for this model "
             f"(95 % confidence).{source}"
         ]
-    if run.gap is not None:
-        n_apart, last, following = run.gap
+    if result.gap is not None:
+        n_apart, last, following = result.gap
         scores = f"score {last:.3g}{'' if n_apart == 1 else ' and below'}"
         who = "The worst row stands" if n_apart == 1 else f"The {n_apart:,} worst stand"
         sentences.append(f"{who} apart: {scores}, the next is {following:.3g}.")
     return sentences
 
 
-def _clusters(run: Run, heading: str, which: Which) -> Table:
+def _clusters(result: Result, heading: str, which: Which) -> Table:
     """A line for each cluster, the first ones only where there are many."""
-    typical = {row["label"]: which(row) for row in run.typical_rows}
-    first, rest = run.sizes[:_MOST_CLUSTERS], run.sizes[_MOST_CLUSTERS:]
+    typical = {row["label"]: which(row) for row in result.typical_rows}
+    first, rest = result.sizes[:_MOST_CLUSTERS], result.sizes[_MOST_CLUSTERS:]
     lines = [(str(label), size, typical.get(label, "")) for label, size in enumerate(first)]
     if rest:
         lines.append((f"{len(rest):,} more", sum(rest), ""))
-    if run.n_unassigned:
-        lines.append(("unassigned", run.n_unassigned, ""))
+    if result.tally.n_unassigned:
+        lines.append(("unassigned", result.tally.n_unassigned, ""))
     table = _table("cluster", "rows", "share", heading)
     for label, size, row in lines:
-        table.add_row(label, f"{size:,}", share(size, run.n_rows), row)
+        table.add_row(label, f"{size:,}", share(size, result.n_rows), row)
     return table
 
 
-def _say_what_clusters_are(terminal: Terminal, run: Run) -> None:
+def _say_what_clusters_are(terminal: Terminal, result: Result) -> None:
     """The columns that set clusters apart, and the text columns that go with them."""
-    described = [] if run.finds_outliers else run.clusters[:_MOST_CLUSTERS]
-    short = shown_apart(run.rows.numeric.names, 24)
+    described = [] if result.finds_outliers else result.clusters[:_MOST_CLUSTERS]
+    short = shown_apart(result.source.numeric.names, 24)
     if any(cluster["apart"] or _categories(cluster) for cluster in described):
-        rest = "the other clusters" if len(run.sizes) > 1 else "the unassigned rows"
+        rest = "the other clusters" if len(result.sizes) > 1 else "the unassigned rows"
         terminal.say()
         terminal.say(f"How each cluster differs (its medians against those of {rest}):")
         table = _table("cluster", "columns")
@@ -217,12 +221,12 @@ def _say_what_clusters_are(terminal: Terminal, run: Run) -> None:
             phrases += (shown(text, 60) for text in _categories(cluster)[:3])
             table.add_row(str(cluster["label"]), "; ".join(phrases) or "no single column")
         terminal.say(table)
-    related = [each for each in run.tabulated if each.association >= _RELATED]
+    related = [each for each in result.tabulated if each.association >= _RELATED]
     if related and len(related[0].counts) > 1:
         terminal.say()
         terminal.say(f"Columns that were not used (those with up to {MOST_VALUES} values):")
         for each in related[:_MOST_TABULATED]:
-            terminal.say(tabulated_words(each, finds_outliers=run.finds_outliers))
+            terminal.say(tabulated_words(each, finds_outliers=result.finds_outliers))
 
 
 def _categories(cluster: dict[str, Any]) -> list[str]:
@@ -250,10 +254,10 @@ def tabulated_words(each: Tabulated, *, finds_outliers: bool) -> str:
     return f"{shown(each.column)}: {'; '.join(phrases)}{end}."
 
 
-def _atypical(run: Run, rows: list[dict[str, Any]], heading: str, which: Which) -> Table:
+def _atypical(result: Result, rows: list[dict[str, Any]], heading: str, which: Which) -> Table:
     """The least typical rows, the worst first."""
     names = shown_apart((each["column"] for row in rows for each in row["reasons"]), 20)
-    least = TELLING if len(run.rows.column_names) > 1 else 0.0
+    least = TELLING if len(result.source.column_names) > 1 else 0.0
     reasons = [_reasons(row["reasons"], names, least) for row in rows]
     if rows[0]["rivals"]:
         table = _table(heading, "membership", "between clusters")
@@ -261,11 +265,11 @@ def _atypical(run: Run, rows: list[dict[str, Any]], heading: str, which: Which) 
         for row, strength in zip(rows, strengths, strict=True):
             table.add_row(which(row), strength, " and ".join(map(str, row["rivals"])))
         return table
-    rarity = percentages([row["rarer_than"] for row in rows], run.n_fitted)
+    rarity = percentages([row["rarer_than"] for row in rows], result.n_fitted)
     middle: list[list[str]]
-    if run.finds_outliers:
+    if result.finds_outliers:
         headings, middle = ["score"], [numbers([row["strength"] for row in rows])]
-        if run.reference is not None:
+        if result.reference is not None:
             headings.append("p-value")
             middle.append([f"{row['p_value']:.2g}" for row in rows])
     else:

@@ -22,12 +22,13 @@ from sklearn.exceptions import InconsistentVersionWarning
 
 import typicality
 from typicality._files import atomic_folder
+from typicality._record import MODEL, RECORD
 from typicality.exceptions import ModelFileError
 from typicality.persistence._objects import Writer, read_model
-from typicality.persistence._run import RECORD, LoadedRun, run_of
 from typicality.persistence._schema import ALLOWED, OF_SCIKIT_LEARN, SAVED_ESTIMATORS
+from typicality.run import Run
 
-__all__ = ["MODEL_FILES", "LoadedRun", "load", "save", "trusted_types"]
+__all__ = ["MODEL_FILES", "load", "save", "trusted_types"]
 
 MODEL_FILES = ("model.json", "arrays.safetensors")  # what the folder of a model holds
 
@@ -114,9 +115,9 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    model : estimator, Pipeline or LoadedRun
+    model : estimator, Pipeline or Run
         The saved model. For a folder of the command line, it is a
-        :class:`~typicality.persistence.LoadedRun`, whose `predict` takes the original table.
+        :class:`~typicality.run.Run`, whose `predict` takes the original table.
 
     Raises
     ------
@@ -133,12 +134,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         if not path.is_dir():
             raise ModelFileError("the folder does not exist")
-        is_run = (path / RECORD).is_file() and (path / "model").is_dir()
-        folder = path / "model" if is_run else path
+        is_run = (path / RECORD).is_file() and (path / MODEL).is_dir()
+        folder = path / MODEL if is_run else path
         document = _document(folder / "model.json")
         arrays = _arrays(folder / "arrays.safetensors", document)
         model = read_model(document.get("objects"), arrays)
-        model = run_of(model, path) if is_run else model
+        model = Run.load(model, path) if is_run else model
     except OSError:
         raise
     except Exception as error:

@@ -1,7 +1,7 @@
 """The rows of a table as a fitted step takes them: numbers, ranks and categories by name."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -79,12 +79,20 @@ class ModelRows:
         absent = [np.array([not text for text in self.texts[name]]) for name in names]
         return np.column_stack([np.isnan(self.X), *absent])
 
-    def scaled(self, scaler: Any, kept: NDArray[np.bool_]) -> Doubles:
-        """The rows that are kept as the model takes them."""
+    def take(self, which: Places | NDArray[np.bool_] | slice) -> "ModelRows":
+        """Some of the rows."""
+        if not self.texts:
+            return replace(self, X=self.X[which])
+        places = np.arange(len(self.X))[which].tolist()
+        texts = {name: [cells[i] for i in places] for name, cells in self.texts.items()}
+        return replace(self, X=self.X[which], texts=texts)
+
+    def scaled(self, scaler: Any) -> Doubles:
+        """The rows as the model takes them."""
         if self.layout is None:
-            return np.asarray(scaler.transform(self.X[kept]))
-        cells = [np.array(self.texts[name], dtype=object)[kept] for name in self.layout.names]
-        return np.asarray(scaler._joined(self.X[kept], cells))
+            return np.asarray(scaler.transform(self.X))
+        cells = (np.array(self.texts[name], dtype=object) for name in self.layout.names)
+        return np.asarray(scaler._joined(self.X, cells))
 
     def shown(self, at: Places) -> tuple[dict[str, Any], dict[str, list[str]]]:
         """The numbers of some rows, words for ranks; and their categories."""
@@ -96,6 +104,13 @@ class ModelRows:
             for j, name in enumerate(self.names)
         }
         return numbers, {name: [self.texts[name][i] for i in at.tolist()] for name in names}
+
+
+def joined(parts: Sequence[ModelRows]) -> ModelRows:
+    """The rows of several blocks."""
+    first = parts[0]
+    texts = {name: [cell for part in parts for cell in part.texts[name]] for name in first.texts}
+    return replace(first, X=np.concatenate([part.X for part in parts]), texts=texts)
 
 
 def arrow_table(columns: Mapping[str, Any], texts: Mapping[str, Any]) -> Any:

@@ -17,10 +17,11 @@ import pyarrow.json as arrow_json
 import pyarrow.parquet as pq
 from pyarrow import types
 
+from typicality._words import shown
 from typicality.exceptions import TableError
 from typicality.tables import base
 from typicality.tables.base import Block, TableFile
-from typicality.tables.cells import plain, shown
+from typicality.tables.cells import plain
 from typicality.tables.lines import HashedFile, TextBlock, text_blocks
 from typicality.tables.sniffing import ARROW, named_columns
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from typicality._cached import cached_property
 from typicality._typing import Places
-from typicality._words import listed
+from typicality._words import listed, shown
 from typicality.exceptions import TableError
 from typicality.tables.cells import (
     ParsedColumn,
@@ -21,7 +21,6 @@ from typicality.tables.cells import (
     parse_texts,
     parse_typed,
     plain,
-    shown,
     texts_of,
     unmarked,
 )

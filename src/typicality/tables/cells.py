@@ -39,7 +39,6 @@ _NEARLY_ALL = 0.9  # of the cells: a typing error does not hide what the others 
 # Such cells are the numbers of the file.
 _NO_SUCH_DATE = (KeyError, ValueError, OverflowError)
 _TRUTH = frozenset(["true", "false"])
-_LONGEST = 40  # characters of a cell in a message
 
 
 class ParsedColumn(NamedTuple):
@@ -47,11 +46,6 @@ class ParsedColumn(NamedTuple):
 
     numbers: Doubles
     strangers: Places
-
-
-def shown(text: str) -> str:
-    """A name or a cell in quotation marks, control characters escaped, and cut where it is long."""
-    return repr(text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "...")
 
 
 def is_missing(cell: str) -> bool:

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Floats
+from typicality._words import shown
 from typicality.exceptions import TableError
 from typicality.tables.base import Block, Place
-from typicality.tables.cells import ParsedColumn, decimal_mark, is_mostly_digits, look_of, shown
+from typicality.tables.cells import ParsedColumn, decimal_mark, is_mostly_digits, look_of
 
 _FEWEST_TO_NUMBER = 10  # rows: fewer whole numbers in a row may well be measurements
 _NEARLY = 0.05  # of the cells may be no numbers in a column that is nearly numeric

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import types
 
-from typicality._words import shown_path
+from typicality._words import shown, shown_path
 from typicality.exceptions import TableError
 from typicality.tables.arrow import ArrowTable
 from typicality.tables.base import Block, TableFile
-from typicality.tables.cells import is_numeric, shown
+from typicality.tables.cells import is_numeric
 from typicality.tables.delimited import DelimitedFile
 from typicality.tables.sniffing import TextSettings, refuse_duplicates
 

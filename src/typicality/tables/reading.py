@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from typicality._threads import stream_in_threads
 from typicality._typing import Doubles, Places
-from typicality._words import listed
-from typicality.exceptions import TableError
+from typicality._words import listed, shown
+from typicality.exceptions import OptionOf, Remedy, TableError
 from typicality.tables.base import Block, Place, TableFile
-from typicality.tables.cells import ParsedColumn, decimal_mark, is_missing, shown, value_of_text
+from typicality.tables.cells import ParsedColumn, decimal_mark, is_missing, value_of_text
 from typicality.tables.columns import Column
 from typicality.tables.sniffing import AS_COMMAS, common_mark
 
@@ -30,10 +30,30 @@ class TooLargeError(TableError):
 
 
 class LeftOut(NamedTuple):
-    """A column that is left out, and why."""
+    """A column that is left out, and why; `reason` is the whole sentence in Python's words.
+
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    what : str
+        What is wrong with it.
+    remedy : Remedy, optional
+        A parameter that helps.
+    """
 
     name: str
-    reason: str
+    what: str
+    remedy: Remedy | None = None
+
+    @property
+    def reason(self) -> str:
+        """The whole reason in the words of Python."""
+        return self.sentence()
+
+    def sentence(self, option_of: OptionOf | None = None) -> str:
+        """The whole reason, with the parameter of the remedy as `option_of` writes it."""
+        return self.what + (f": {self.remedy.sentence(option_of)}" if self.remedy else "")
 
 
 class CategoryColumn(NamedTuple):

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from typicality._words import shown
 from typicality.exceptions import TableError
 from typicality.tables.base import TableFile
-from typicality.tables.cells import csv_rows_of, parse_texts, shown, texts_of
+from typicality.tables.cells import csv_rows_of, parse_texts, texts_of
 from typicality.tables.delimited import DelimitedFile
 from typicality.tables.sniffing import TextSettings
 

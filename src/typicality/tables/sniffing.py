@@ -8,15 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from typicality._words import counted, listed
+from typicality._words import counted, listed, shown
 from typicality.exceptions import TableError
-from typicality.tables.cells import (
-    decimal_mark,
-    has_decimal_comma,
-    is_missing,
-    is_number,
-    shown,
-)
+from typicality.tables.cells import decimal_mark, has_decimal_comma, is_missing, is_number
 from typicality.tables.lines import (
     LEGACY,
     LONGEST_LINE,

@@ -8,9 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from typicality._words import shown
 from typicality.exceptions import TableError
 from typicality.tables.base import Block, TableFile
-from typicality.tables.cells import csv_rows_of, quoted, shown, texts_of, without_formulas
+from typicality.tables.cells import csv_rows_of, quoted, texts_of, without_formulas
 
 _SUFFIX = "_new"
 _DIGITS = 9  # enough to tell numbers of single precision apart

@@ -1,0 +1,285 @@
+"""The loop that judges the rows of a file and writes them, and what is kept for the results."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from typicality._files import atomic_file
+from typicality._threads import stream_in_threads
+from typicality._typing import Places
+from typicality.cli.console import shown
+from typicality.cli.errors import UnusableError, WrongUseError
+from typicality.cli.folder import require_free
+from typicality.preprocessing.table_rows import ModelRows, joined
+from typicality.run import Judged, Part, Run
+from typicality.tables import Block, TableFile, arrow_rows, csv_text, masked_columns
+from typicality.tables.cells import texts_of
+from typicality.tables.opening import kind_of_suffix
+
+_MOST_CELLS = 2_000_000  # of text kept in memory for the report
+_LONGEST_CELL = 200  # letters kept of a text: a page shows no more
+_WORST = 20  # further rows in the report, the least typical of all
+
+
+def write_rows(
+    table: TableFile,
+    judge: Callable[[Block], Judged],
+    write: Callable[[Any], Any],
+    *,
+    signs: Iterable[str],
+    as_parquet: bool,
+    safe: bool,
+) -> Iterator[Judged]:
+    """Judge the rows of a file, write them block by block, and hand the blocks on.
+
+    Parameters
+    ----------
+    table : TableFile
+        The file.
+    judge : callable
+        What a run says of a block; threads call it.
+    write : callable
+        Takes csv, or a table of Arrow.
+    signs : iterable of str
+        Columns with numbers like $7,440, which stay text.
+    as_parquet, safe : bool
+        Whether rows are written as parquet; whether csv is safe for spreadsheets.
+    """
+
+    def written(block: Block) -> tuple[Judged, Any]:
+        judged = judge(block)
+        kept, rows, _ = judged.part
+        extra = masked_columns(judged.columns, kept)
+        if as_parquet:  # ranks and categories stay the text they are, too
+            plain = [name for name in rows.names if name not in {*signs, *rows.texts}]
+            return judged, arrow_rows(block, extra, numeric=plain)
+        return judged, csv_text(block, extra, header=block.first_row == 0, safe=safe)
+
+    for judged, text in stream_in_threads(written, table.blocks()):
+        write(text)
+        yield judged
+
+
+@dataclass
+class Tally:
+    """How many rows were judged, how many were left out, and how many each cluster has."""
+
+    n_rows: int = 0
+    n_left_out: int = 0
+    n_unassigned: int = 0
+    sizes: list[int] = field(default_factory=list)
+
+    def see(self, judged: Judged) -> None:
+        """Count the rows of a block."""
+        labels = judged.labels
+        self.n_rows += len(judged.part.kept)
+        self.n_left_out += len(judged.part.kept) - len(labels)
+        self.n_unassigned += int(np.count_nonzero(labels < 0))
+        counts = np.bincount(labels[labels >= 0], minlength=len(self.sizes))
+        counts[: len(self.sizes)] += np.array(self.sizes, dtype=np.int64)
+        self.sizes = counts.tolist()
+
+
+# ---- rows to show --------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class ShownRows:
+    """Rows of a file that results and pages show.
+
+    Parameters
+    ----------
+    rows : ModelRows
+        The rows as the run takes them.
+    row_numbers : array of shape (n,)
+        Their numbers in the file, from 0.
+    lines : array of shape (n,), optional
+        Their lines, if the file has lines.
+    cells : dict of str to list of str
+        The text of other columns: of large files only the first columns.
+    """
+
+    rows: ModelRows
+    row_numbers: Places
+    lines: Places | None
+    cells: dict[str, list[str]]
+
+    @property
+    def numbers(self) -> tuple[str, Places]:
+        """What the rows are called: their lines, or their numbers from 0."""
+        return ("row", self.row_numbers) if self.lines is None else ("line", self.lines)
+
+    @property
+    def part(self) -> Part:
+        """The rows as a run judges them: all of them."""
+        return Part(np.ones(len(self.rows.X), dtype=bool), self.rows)
+
+    def take(self, places: Places) -> "ShownRows":
+        """Some of the rows."""
+        lines = None if self.lines is None else self.lines[places]
+        cells = {name: [texts[i] for i in places] for name, texts in self.cells.items()}
+        return replace(
+            self,
+            rows=self.rows.take(places),
+            row_numbers=self.row_numbers[places],
+            lines=lines,
+            cells=cells,
+        )
+
+
+class _Some(NamedTuple):
+    """Some rows of a block, and their places among all rows that take part."""
+
+    places: Places
+    rows: ShownRows
+
+
+class Gathered:
+    """Gathers rows to show while a file is read.
+
+    Parameters
+    ----------
+    table : TableFile
+        The file.
+    columns : sequence of str
+        The columns of numbers and ranks, whose cells are not needed.
+    n_rows : int
+        How many rows will be gathered.
+    name : str, optional
+        The column that names rows; its cells come first.
+    places : array of int, optional
+        Which rows to gather, among those that take part, in order. Then the least typical rows are
+        gathered, too. By default, all rows.
+    """
+
+    def __init__(
+        self,
+        table: TableFile,
+        columns: Sequence[str],
+        n_rows: int,
+        *,
+        name: str | None = None,
+        places: Places | None = None,
+    ) -> None:
+        others = [other for other in table.names if other not in {*columns}]
+        others.sort(key=lambda other: other != name)
+        self._names = others[: _MOST_CELLS // max(1, n_rows if places is None else len(places))]
+        self._places, self._n_seen = places, 0
+        self._found: list[_Some] = []
+        self._worst: list[tuple[float, _Some]] = []
+
+    def see(self, part: Part) -> None:
+        """Gather rows of a block."""
+        n_kept, first = len(part.rows.X), self._n_seen
+        self._n_seen += n_kept
+        if self._places is None:
+            self._found.append(self._some(part, np.arange(n_kept), first))
+            return
+        start, stop = np.searchsorted(self._places, [first, first + n_kept])
+        self._found.append(self._some(part, self._places[start:stop] - first, first))
+
+    def see_judged(self, judged: Judged) -> None:
+        """Gather rows of a block, the least typical ones too where not all are gathered."""
+        first, n_kept = self._n_seen, len(judged.part.rows.X)
+        self.see(judged.part)
+        if self._places is None or not n_kept:
+            return
+        view = judged.view
+        depth = view.strength if view.kind == "tree" else view.depth
+        least = np.argsort(depth, kind="stable")[:_WORST]
+        if len(self._worst) == _WORST:
+            least = least[depth[least] < self._worst[-1][0]]
+        for i in least.tolist():
+            self._worst.append((float(depth[i]), self._some(judged.part, np.array([i]), first)))
+        self._worst = sorted(self._worst, key=lambda pair: pair[0])[:_WORST]
+
+    def _some(self, part: Part, kept: Places, first: int) -> _Some:
+        assert part.block is not None
+        block, at = part.block, np.flatnonzero(part.kept)[kept]
+        columns = block.columns(self._names) if self._names else []
+        texts = [texts_of(column.take(at)).to_pylist() for column in columns]
+        cells = {
+            name: [text[:_LONGEST_CELL] for text in some]
+            for name, some in zip(self._names, texts, strict=True)
+        }
+        lines = None if block.lines is None or block.is_part else block.lines[at]
+        rows = ShownRows(part.rows.take(kept), block.first_row + at, lines, cells)
+        return _Some(first + kept, rows)
+
+    def result(self) -> tuple[Places, ShownRows]:
+        """The places of the rows among those that take part, and the rows, in order."""
+        found = [*self._found, *(some for _, some in self._worst)]
+        every = [some.rows for some in found]
+        places = np.concatenate([some.places for some in found])
+        lines = [rows.lines for rows in every if rows.lines is not None]
+        rows = ShownRows(
+            rows=joined([rows.rows for rows in every]),
+            row_numbers=np.concatenate([rows.row_numbers for rows in every]),
+            lines=np.concatenate(lines) if lines else None,
+            cells={
+                name: [text for rows in every for text in rows.cells[name]] for name in self._names
+            },
+        )
+        places, first = np.unique(places, return_index=True)
+        return places, rows if self._places is None else rows.take(first)
+
+
+def gather(run: Run, table: TableFile, *, name: str | None = None) -> ShownRows:
+    """All rows of a file that take part in a run."""
+    gathered = Gathered(table, run.numeric_names, run.record["data"]["n_rows"], name=name)
+    for part in stream_in_threads(run.read, table.blocks()):
+        gathered.see(part)
+    return gathered.result()[1]
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def is_parquet(output: str) -> bool:
+    """Whether a file gets parquet by its name; an error where it can be neither that nor csv."""
+    kind = kind_of_suffix(output)
+    if kind not in (None, "csv", "parquet"):
+        raise WrongUseError(
+            f"--output {shown(output)}: rows are written as csv or parquet, not as {kind}; choose "
+            "a name that ends in .csv or .parquet."
+        )
+    return kind == "parquet"
+
+
+@contextmanager
+def writer(output: str, *, force: bool, as_parquet: bool) -> Iterator[Callable[[Any], Any]]:
+    """A function that writes rows to a file that appears when complete, or to standard output."""
+    if output == "-":
+        try:
+            yield sys.stdout.buffer.write
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("Interrupted; only a part of the rows was written.") from None
+        return
+    require_free(Path(output), force=force)
+    with atomic_file(output, overwrite=force, binary=True) as stream, ExitStack() as to_close:
+        if not as_parquet:
+            yield stream.write
+            return
+        from pyarrow import ArrowException, parquet
+
+        writers: list[Any] = []
+
+        def write(table: Any) -> None:
+            try:
+                if not writers:
+                    made = parquet.ParquetWriter(stream, table.schema)
+                    writers.append(to_close.enter_context(made))
+                writers[0].write_table(table)
+            except ArrowException as error:  # types and dates that parquet has not
+                reason = str(error).splitlines()[0].rstrip(".")
+                raise UnusableError(
+                    f"The rows cannot be written as parquet ({reason}); write csv, with a name "
+                    "that ends in .csv after --output."
+                ) from error
+
+        yield write

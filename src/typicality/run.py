@@ -1,0 +1,457 @@
+"""The folder of a run of the command line: a model, the columns of a table it takes, the record."""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import narwhals
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality._cached import cached_property
+from typicality._record import RECORD, read_record
+from typicality._typing import Doubles, Places
+from typicality.exceptions import ModelFileError, TableError
+from typicality.fitted import FittedView, view
+from typicality.geometry.categories import surprise
+from typicality.geometry.typical_rows import (
+    TypicalRows,
+    are_typical,
+    category_text,
+    reason_text,
+    telling_features,
+)
+from typicality.preprocessing.table_rows import ModelRows, column_names
+from typicality.tables import Block, open_table
+
+__all__ = ["Run"]
+
+REASONS = 3  # columns named for a row
+_MOST_PERMUTED = 2**22  # rows: a sample of more is drawn without a number for each
+_FAR = 1e100  # spreads from the centre: beyond, squared distances may overflow
+ALL = slice(None)  # rows: all of them are those of the fit
+
+
+class Part(NamedTuple):
+    """Rows of a table as a run takes them: those of a block, or of a whole file.
+
+    Parameters
+    ----------
+    kept : array of shape (n,), bool
+        Which rows take part; rows with missing values may be left out.
+    rows : ModelRows
+        Those that take part.
+    block : Block, optional
+        The block they are from.
+    """
+
+    kept: NDArray[np.bool_]
+    rows: ModelRows
+    block: Block | None = None
+
+
+class Judged(NamedTuple):
+    """What a run says of rows.
+
+    Parameters
+    ----------
+    part : Part
+        The rows.
+    scaled : array of shape (n, d)
+        Those that take part, as the model takes them.
+    view : FittedView
+        What the model says of these.
+    columns : dict of str to array
+        The columns that the run adds to a file: labels, typicalities, why rows are flagged.
+    """
+
+    part: Part
+    scaled: Doubles
+    view: FittedView
+    columns: dict[str, NDArray[Any]]
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The cluster of each row that takes part; -1 for those without one, and for outliers."""
+        columns = self.columns
+        return columns["label"] if "label" in columns else -columns["outlier"]
+
+    def within(self, block: Block) -> "Judged":
+        """The rows of a block of the file; `view` stays that of the whole file."""
+        before = block.first_row + block.n_rows
+        kept = self.part.kept[block.first_row : before]
+        end = int(np.count_nonzero(self.part.kept[:before]))
+        some = slice(end - int(np.count_nonzero(kept)), end)
+        columns = {name: values[some] for name, values in self.columns.items()}
+        rows = self.part.rows.take(some)
+        return Judged(Part(kept, rows, block), self.scaled[some], self.view, columns)
+
+
+class Run:
+    """A model of the command line, and the columns of a table that it takes.
+
+    `typicality cluster` and `typicality outliers` write it as a folder, and
+    :func:`typicality.load` reads it. The methods take the original table, or new rows with the same
+    columns, as a dataframe of pandas, polars or any other library that supports Arrow. Columns are
+    found by their names; additional columns are ignored. Text, categories and missing values are
+    treated as the command did. An array must have the columns of the model, in the same order. A
+    model with categories accepts only dataframes.
+
+    If the command was run with ``--missing drop``, rows with missing values get no result:
+    `predict` returns -1 for clusterings and 0 for outlier detectors, and the other methods return
+    NaN.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        The steps "columns" and "model".
+    record : dict
+        How the model was made, the content of run.json.
+    missing : {"error", "drop", "median"}, optional
+        What to do with missing values; by default, what the command did.
+
+    Attributes
+    ----------
+    columns : list of str
+        The names of the columns that the model uses.
+    model : estimator
+        The fitted estimator. It takes scaled rows.
+    """
+
+    def __init__(
+        self, pipeline: Any, record: Mapping[str, Any], missing: str | None = None
+    ) -> None:
+        self.pipeline, self.record = pipeline, record
+        self.missing = missing or record["data"]["missing"]
+        self.signs: dict[str, str] = record["data"].get("signs") or {}
+        self.model, self._scaler = pipeline["model"], copy(pipeline["columns"])
+        self._scaler.set_params(missing="median" if self.missing == "median" else "error")
+        self.columns = column_names(self._scaler)
+
+    def __repr__(self) -> str:
+        return f"Run({self.model!r}, columns={self.columns}, missing={self.missing!r})"
+
+    @classmethod
+    def load(cls, pipeline: Any, folder: Path) -> Self:
+        """The run in a folder, whose model was read.
+
+        Raises
+        ------
+        ModelFileError
+            The folder has no record of a run, or the model was not made from a file.
+        """
+        steps = getattr(pipeline, "named_steps", {})
+        if list(steps) != ["columns", "model"] or not hasattr(
+            steps["columns"], "feature_names_in_"
+        ):
+            raise ModelFileError(
+                "the model was not made from a file, so it has no names of columns"
+            )
+        return cls(pipeline, read_record(folder / RECORD))
+
+    def with_missing(self, missing: str | None) -> "Run":
+        """The same run with another choice about missing values, if one was made."""
+        return self if missing is None else Run(self.pipeline, self.record, missing)
+
+    @property
+    def numeric_names(self) -> list[str]:
+        """The columns of numbers and ranks."""
+        kinds = getattr(self._scaler, "kinds_", ["number"] * len(self.columns))
+        pairs = zip(self.columns, kinds, strict=True)
+        return [name for name, kind in pairs if kind in ("number", "rank")]
+
+    # ---- rows of tables --------------------------------------------------------------------------
+
+    def read(self, block: Block) -> Part:
+        """The rows of a block that take part."""
+        rows = ModelRows.of(block, self._scaler, self.columns, self.signs)
+        return self._part(rows, block)
+
+    def _part(self, rows: ModelRows, block: Block | None = None) -> Part:
+        missing = rows.missing
+        if self.missing == "error" and missing.any():
+            row, column = np.argwhere(missing)[0]
+            where = f"X, row {row} counted from 0"
+            if block is not None:
+                where = f"{block.source}, {block.place(int(row))}"
+            raise TableError(
+                f"{where}, column {rows.every_name[column]!r}: the value is missing, and the run "
+                "that made this model had no missing values. Skip such rows with --missing drop, "
+                "or fill in medians with --missing median.",
+                column=rows.every_name[column],
+            )
+        kept = np.asarray(~missing.any(axis=1) | (self.missing != "drop"))
+        return Part(kept, rows if kept.all() else rows.take(kept), block)
+
+    def judge_block(self, block: Block) -> Judged:
+        """What the model says of new rows in a block."""
+        return self.judge(self.read(block))
+
+    def judge(
+        self,
+        part: Part,
+        *,
+        fitted: Places | slice | None = None,
+        fdr: float | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> Judged:
+        """What the model says of rows; rows that a detector flags are explained.
+
+        Parameters
+        ----------
+        part : Part
+            The rows of a block, or of a whole file.
+        fitted : array of int or slice, optional
+            Which of these rows the model was fitted on, see :meth:`places_of_fit`.
+        fdr : float, optional
+            The false discovery rate at which a detector flags rows of a whole file.
+        progress : callable, optional
+            Called with the number of rows that a detector has scored so far.
+        """
+        rows = part.rows
+        # Without a row to judge there are columns all the same: those of any row.
+        nothing = np.zeros((1, self.model.n_features_in_))
+        scaled = rows.scaled(self._scaler) if len(rows.X) else nothing
+        try:
+            found = view(
+                self.model,
+                scaled,
+                training=isinstance(fitted, slice),
+                fdr=fdr,
+                sample=None if isinstance(fitted, slice) else fitted,
+                progress=progress,
+            )
+        except ValueError as error:
+            far = self._too_large(part)
+            if far is None:
+                raise
+            raise far from error
+        columns = {name: values[: len(rows.X)] for name, values in found.columns.items()}
+        if found.kind == "detector":
+            columns["why"] = self._reasons(rows, scaled, found, holds_fit=fitted is not None)
+        return Judged(part, scaled, found, columns)
+
+    def places_of_fit(self, n_rows: int, fingerprint: str | None) -> Places | slice | None:
+        """Which rows of a file the model was fitted on: all, a sample, or none of them.
+
+        `n_rows` is the number of its rows that take part, `fingerprint` that of the file.
+        """
+        if self.record.get("reference") or fingerprint != self.record["data"]["fingerprint"]:
+            return None
+        sample = self.record["results"].get("sample")
+        places = draw_sample(n_rows, sample and sample["n_rows"], seed=self.record["seed"])
+        return ALL if places is None else places
+
+    @property
+    def fdr(self) -> float | None:
+        """The false discovery rate at which the command flagged rows, if it was given one."""
+        rate: float | None = self.record["results"].get("fdr")
+        return rate
+
+    def unscaled(self, scaled: Doubles) -> Any:
+        """Scaled numbers in the units of the file."""
+        return getattr(self._scaler, "scaler_", self._scaler).inverse_transform(scaled)
+
+    def word_of(self, name: str, value: float) -> str | None:
+        """The category that a rank stands for; None for numbers, and if it is missing."""
+        order = self.record["data"].get("ordered", {}).get(name)
+        return None if order is None or np.isnan(value) else order[round(value)]
+
+    @cached_property
+    def _typical(self) -> TypicalRows | None:
+        """The typical rows of the fit, if the model knows its rows."""
+        knows = getattr(self.model, "_knows_its_rows", False)
+        return self.model._typical_rows() if knows else None
+
+    def _reasons(
+        self, rows: ModelRows, scaled: Doubles, found: FittedView, *, holds_fit: bool
+    ) -> NDArray[np.object_]:
+        """Why rows are flagged; empty for others."""
+        why = np.full(len(rows.X), "", dtype=object)
+        flagged = np.flatnonzero(found.labels[: len(rows.X)] < 0)
+        typical = self._typical
+        if typical is None and holds_fit:
+            typical = TypicalRows.of(scaled, are_typical(found.strength))
+        if typical is None or not len(flagged):
+            return why
+        deviations = typical.deviations(scaled[flagged])[:, : rows.X.shape[1]]
+        deviations = np.where(np.isnan(rows.X[flagged]), 0.0, deviations)
+        layout = rows.layout
+        shares = None if layout is None else layout.shares(typical.rows, scaled[flagged])
+        why[flagged] = RowReasons.of(rows, flagged, deviations, shares).texts()
+        return why
+
+    def _too_large(self, part: Part) -> Exception | None:
+        """An error about the farthest value, if it is so far that distances overflow."""
+        if part.block is None:
+            return None
+        numbers = getattr(self._scaler, "scaler_", self._scaler)
+        with np.errstate(over="ignore"):
+            size = np.nan_to_num(np.abs((part.rows.X - numbers.center_) / numbers.scale_))
+        row, column = np.unravel_index(size.argmax(), size.shape)
+        if size[row, column] < _FAR:
+            return None
+        return part.block.too_large(int(np.flatnonzero(part.kept)[row]), part.rows.names[column])
+
+    # ---- frames and arrays -----------------------------------------------------------------------
+
+    def predict(self, X: Any) -> Any:
+        """The cluster of each row, or -1; for outlier detectors, -1 for outliers and 1 otherwise.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_samples, n_columns)
+            The original table, or new rows.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,), int
+        """
+        left_out = 0 if hasattr(self.model, "decision_function") else -1
+        return self._apply(X, self.model.predict, left_out)
+
+    def predict_typicality(self, X: Any) -> Any:
+        """The typicality of each row, if the model has typicalities; X as in `predict`."""
+        return self._apply(X, self.model.predict_typicality, np.nan)
+
+    def predict_memberships(self, X: Any) -> Any:
+        """The membership of each row in each cluster, for clusterings; X as in `predict`."""
+        return self._apply(X, self.model.predict_memberships, np.nan)
+
+    def score_samples(self, X: Any) -> Any:
+        """The score of each row, for outlier detectors; X as in `predict`."""
+        return self._apply(X, self.model.score_samples, np.nan)
+
+    def p_values(self, X: Any) -> Any:
+        """The p-value of each row as a new row, for outlier detectors; X as in `predict`."""
+        return self._apply(X, self.model.p_values, np.nan)
+
+    def outliers_at(self, X: Any, *, fdr: float = 0.1, method: str = "bh") -> Any:
+        """The outliers at a false discovery rate, for outlier detectors fitted on clean rows.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_samples, n_columns)
+            New rows, as in `predict`. Rows without a result are not outliers.
+        fdr, method
+            As in :meth:`typicality.OneClusterPCM.outliers_at`.
+
+        Returns
+        -------
+        outliers : array of shape (n_samples,), bool
+        """
+        find = partial(self.model.outliers_at, fdr=fdr, method=method)
+        return self._apply(X, find, left_out=False)
+
+    def _apply(self, X: Any, method: Callable[[Any], Any], left_out: float) -> Any:
+        """What a method of the model returns for rows that take part; a value for the others."""
+        if hasattr(narwhals.from_native(X, pass_through=True), "schema"):
+            with open_table(X) as table:
+                parts = [self.read(block) for block in table.blocks()]
+        else:
+            parts = [self._part(ModelRows(self.columns, self._array(X), {}))]
+        some = [part.rows.scaled(self._scaler) for part in parts if len(part.rows.X)]
+        kept = np.concatenate([part.kept for part in parts])
+        # Without a row to judge there are columns all the same: those of any row.
+        rows = np.concatenate(some or [np.zeros((1, self.model.n_features_in_))])
+        found = np.asarray(method(rows))
+        result = np.full((len(kept), *found.shape[1:]), left_out, dtype=found.dtype)
+        result[kept] = found[: int(kept.sum())]
+        return result
+
+    def _array(self, X: Any) -> Doubles:
+        """An array that has the columns of the model, which are numbers."""
+        names = ", ".join(self.columns)
+        if hasattr(self._scaler, "kinds_"):
+            raise ValueError(
+                "X is not a data frame, but the model uses categories. Pass a frame with the "
+                f"columns {names}."
+            )
+        rows = np.asarray(X, dtype=np.float64)
+        if rows.ndim != 2 or rows.shape[1] != len(self.columns):
+            raise ValueError(
+                f"X has shape {rows.shape}, but the model needs {len(self.columns)} columns, "
+                f"{names}. Pass a frame with these columns, or an array with these columns in "
+                "this order."
+            )
+        return rows
+
+
+def draw_sample(n_rows: int, max_rows: int | None, *, seed: int) -> Places | None:
+    """The places of rows drawn at random, in order; None if there are not more than that."""
+    if max_rows is None or n_rows <= max_rows:
+        return None
+    if n_rows > _MOST_PERMUTED:
+        drawn = np.random.default_rng(seed).choice(n_rows, max_rows, replace=False, shuffle=False)
+    else:
+        drawn = np.random.RandomState(seed).permutation(n_rows)[:max_rows]
+    return np.asarray(np.sort(drawn), dtype=np.intp)
+
+
+# ---- why a row is unusual ------------------------------------------------------------------------
+
+
+class RowReasons(NamedTuple):
+    """In which columns rows are unusual: numbers, then categories.
+
+    Parameters
+    ----------
+    columns : list of str
+        The columns.
+    values : list of sequences
+        What each column holds, row by row: numbers, or text for ranks and categories.
+    deviations : array of shape (m, d)
+        How unusual each value is; of a category, the deviation of a number that is as rare.
+    shares : array of shape (m, k)
+        The share of similar rows that have the category, for the last columns.
+    """
+
+    columns: list[str]
+    values: list[Sequence[Any]]
+    deviations: Doubles
+    shares: Doubles
+
+    @classmethod
+    def of(
+        cls, rows: ModelRows, at: Places, deviations: Doubles, shares: Doubles | None = None
+    ) -> Self:
+        """The reasons of some rows from the deviations of numbers and the shares of categories."""
+        numbers, texts = rows.shown(at)
+        shares = np.empty((len(deviations), 0)) if shares is None or not texts else shares
+        every = np.column_stack([deviations, surprise(shares)])
+        return cls([*numbers, *texts], [*numbers.values(), *texts.values()], every, shares)
+
+    def item(self, i: int, j: int) -> dict[str, Any]:
+        """A reason as run.json has it."""
+        found = {
+            "column": self.columns[j],
+            "value": self.values[j][i],
+            "deviations": float(self.deviations[i, j]),
+        }
+        k = j - (len(self.columns) - self.shares.shape[1])
+        return found if k < 0 else found | {"share": float(self.shares[i, k])}
+
+    def items(self) -> list[list[dict[str, Any]]]:
+        """For each row the columns with the largest deviations, the largest first."""
+        order = np.argsort(-np.abs(self.deviations), axis=1, kind="stable")[:, :REASONS]
+        return [
+            [self.item(i, j) for j in some if self.deviations[i, j] != 0.0]
+            for i, some in enumerate(order.tolist())
+        ]
+
+    def texts(self) -> list[str]:
+        """Why rows are unusual, one text for each; empty where no single column explains it."""
+        telling = telling_features(self.deviations, REASONS)
+        return [
+            "; ".join(reason_words(self.item(i, j)) for j in some) for i, some in enumerate(telling)
+        ]
+
+
+def reason_words(item: Mapping[str, Any], name: str | None = None) -> str:
+    """A reason in words; its column may be called by another name."""
+    name = item["column"] if name is None else name
+    if "share" in item:
+        return category_text(name, item["value"], item["share"])
+    return reason_text(name, item["value"], item["deviations"])
