@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from typicality._cached import cached_property
 from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats, Labels, Places
-from typicality.geometry.typical_rows import TypicalRows
+from typicality.explain import TypicalRows
 from typicality.kernels import LocalGaussian, Stationary
 from typicality.levelsets import AlphaTree
 

@@ -60,7 +60,7 @@ class RowReasons(NamedTuple):
         """The reasons of rows from the values and deviations of numbers, and from categories."""
         texts = {} if texts is None else texts
         shares = np.empty((len(deviations), 0)) if shares is None or not texts else shares
-        from typicality.geometry.categories import surprise
+        from typicality.explain import surprise
 
         every = np.column_stack([deviations, surprise(shares)])
         return cls([*numbers, *texts], [*numbers.values(), *texts.values()], every, shares)
@@ -84,7 +84,7 @@ class RowReasons(NamedTuple):
 
     def texts(self) -> list[str]:
         """Why rows are unusual, one text for each; empty where no single column explains it."""
-        from typicality.geometry.typical_rows import telling_features
+        from typicality.explain import telling_features
 
         telling = telling_features(self.deviations, _REASONS)
         return [
@@ -95,7 +95,7 @@ class RowReasons(NamedTuple):
 def reason_words(item: Mapping[str, Any], name: str | None = None) -> str:
     """A reason in words; its column may be called by another name."""
     name = item["column"] if name is None else name
-    from typicality.geometry.typical_rows import category_text, reason_text
+    from typicality.explain import category_text, reason_text
 
     if "share" in item:
         return category_text(name, item["value"], item["share"])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from typicality._checks import differ
 from typicality._typing import Doubles, Floats, Places
 from typicality.exceptions import (
     BandwidthWarning,
@@ -20,7 +21,6 @@ from typicality.exceptions import (
     IndefiniteKernelWarning,
     warn,
 )
-from typicality.geometry.checks import differ
 from typicality.kernels import Linear, LocalGaussian, Stationary
 from typicality.metrics.discoveries import penalty
 from typicality.solve.picard import PicardResult, Status

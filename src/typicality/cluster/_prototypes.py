@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from typicality._checks import check_sample_weight
 from typicality._typing import Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._diagnostics import (
@@ -33,7 +34,6 @@ from typicality.cluster._inputs import (
     open_space,
 )
 from typicality.cluster._learned import how_learned, learned_rows, map_rows, read_at_once
-from typicality.geometry.checks import check_sample_weight
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.rows import Rows
