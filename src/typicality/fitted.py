@@ -366,7 +366,7 @@ def _of_prototypes(model: Any, X: Any, *, training: bool) -> FittedView:
 
 def _sqdist_to_nearest(model: Any, X: Any) -> Doubles:
     sqdist = model._prototypes.sqdist(model._read(X))
-    return np.asarray(sqdist.min(axis=1, initial=np.inf), dtype=np.float64)
+    return np.asarray(sqdist.min(axis=1, initial=np.inf))
 
 
 def _by_label(memberships: Floats, label_of: Labels, *, shares: bool) -> Doubles:

@@ -443,7 +443,8 @@ def warn_about_far_clusters(found: "Clustering") -> None:
         return
     of_prototype = labels.prototype_labels
     everyone = np.bincount(of_prototype, outcome.tally.counted[:-1])
-    typical = space.typical.tally(state.rule, state.prototypes).counted[:-1]
+    of_typical = space.typical.outcome(state.rule, state.prototypes, memberships=False)
+    typical = of_typical.tally.counted[:-1]
     far = np.flatnonzero((everyone > 0) & (np.bincount(of_prototype, typical) == 0))
     if len(far) == 0:
         return

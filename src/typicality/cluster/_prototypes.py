@@ -327,7 +327,7 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
 
     def _labels_and_memberships(self, X: ArrayLike) -> tuple[NDArray[np.int32], Floats]:
         """`predict` and `predict_memberships` from one pass, the same to the last bit."""
-        preferred, memberships = self._prototypes.labels_and_memberships(self._rule, self._read(X))
+        preferred, memberships = self._prototypes.judge(self._rule, self._read(X))
         return self._labels_of(preferred), memberships
 
     def _labels_of(self, preferred: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -661,7 +661,8 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         self.__dict__.update(self._for_prediction(state, opened, reference))
         self.__dict__.update(self._record(opened, result))
         if is_all:
-            self.typicality_ = space.memberships(state.rule, state.prototypes)[:, 0]
+            found = space.outcome(state.rule, state.prototypes, labels=False)
+            self.typicality_ = found.memberships[:, 0]
         else:
             mean, rule, read = self._left_out.mean, self._rule, self._reader.read
             self.typicality_ = map_rows(given, lambda X: mean.memberships(rule, read(X))[:, 0])
