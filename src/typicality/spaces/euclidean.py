@@ -25,7 +25,7 @@ from typicality.rows import (
     rows_in_memory,
 )
 from typicality.spaces.base import Prototypes, Space, Subsample, Sums, Tally, Wanted, is_reached
-from typicality.spaces.far import FarRows
+from typicality.spaces.far import far_points
 from typicality.spaces.sample import SAMPLE_ROWS, Sample
 
 _TILE_ENTRIES = 2**16  # entries of the largest array of a tile: stays in the L2 cache
@@ -234,8 +234,8 @@ class Euclidean(Space[Centroids]):
     @cached_property
     def _typical(self) -> "Euclidean | None":  # type: ignore[override]
         """The space of the typical rows, if there are others. One fold, and medians of a sample."""
-        far = FarRows.of(self.rows)
-        if self.rows.fold(far.count) == 0:
+        far = far_points(self.rows)
+        if self.rows.fold(lambda block: len(far.find(block))) == 0:
             return None
         typical = Euclidean(self.rows.reweighted(far.weigh))
         typical._typical = None

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from typicality._cached import cached_property
-from typicality._quantiles import weighted_quantile
+from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality._tensors import array_of, is_tensor, tensor_of
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import Kernel
@@ -43,7 +43,7 @@ from typicality.spaces.base import (
     is_reached,
     rows_of,
 )
-from typicality.spaces.far import far_rows
+from typicality.spaces.far import FarRows, reach_of
 from typicality.spaces.sample import SAMPLE_ROWS, Sample
 
 _ABOUT = 2.0  # the factor by which a sample may be wrong
@@ -329,23 +329,25 @@ class Gram(Space[KernelPrototypes]):
         """The space of the typical rows, if there are others; on a sphere no row is far."""
         if self.columns.on_sphere:
             return None
-        few = self._spectrum_sample
+        few, half_sqdist = self._spectrum_sample, self.columns.half_sqdist
         near = [weighted_quantile(few.sqdist_to(i), 0.5, few.weight) for i in range(len(few.index))]
-
-        def company(rows: Places) -> tuple[Doubles, Doubles]:
-            sqdist = 2.0 * self.columns.half_sqdist(self.X[rows])[:, few.index]
-            return sqdist.astype(np.float64), few.weight
-
         centre = few.index[[int(np.argmin(near))]]
-        sqdist = 2.0 * self.columns.half_sqdist(self.X[centre])[0].astype(np.float64)
-        far = far_rows(sqdist, self.sample_weight, company)
-        if far is None:
+        sqdist = 2.0 * half_sqdist(self.X[centre])[0].astype(np.float64)
+        weight = self.sample_weight
+        far = FarRows(
+            reach_of(sqdist, weight),
+            lambda block: sqdist,
+            lambda X: 2.0 * half_sqdist(X)[:, few.index],
+            few.weight,
+            1.0 if weight is None else unit_of_weight(weight),
+        )
+        everything = Block(self.X, weight, 0)
+        if not len(far.find(everything)):
             return None
         typical = copy(self)
         for name in ("mean", "total_variance", "_spectrum_sample"):
             vars(typical).pop(name, None)
-        weight = np.where(far, 0.0, 1.0 if self.sample_weight is None else self.sample_weight)
-        typical.rows = self._blocks_of(self.X, weight.astype(self.dtype))
+        typical.rows = self._blocks_of(self.X, far.weigh(everything))
         typical._typical = None
         return typical
 
