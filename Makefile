@@ -49,7 +49,7 @@ lowest:
 bounds: $(READY)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(BOUNDS) OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n auto \
 		--maxprocesses 4 --dist loadgroup -k "not sums_know_their_error" tests/test_kernels.py tests/test_minimax.py \
-		tests/operators tests/levelsets tests/membership tests/geometry tests/metrics tests/solve \
+		tests/operators tests/levelsets tests/membership tests/metrics tests/solve \
 		tests/cluster
 
 bench: $(READY)

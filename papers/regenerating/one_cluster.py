@@ -27,7 +27,7 @@ class _ByMemberships:
 
         def compared(state: Any) -> tuple[Any, float, float]:
             nonlocal before
-            memberships = space.memberships(state.rule, state.prototypes)
+            memberships = space.outcome(state.rule, state.prototypes, labels=False).memberships
             change = np.abs(memberships - before)[:, 0]
             weight, before = space.sample_weight, memberships
             following, _, objective = step(state)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from typicality._cached import cached_property
 from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats, Labels, Places
-from typicality.geometry.typical_rows import TypicalRows
+from typicality.explain import TypicalRows
 from typicality.kernels import LocalGaussian, Stationary
 from typicality.levelsets import AlphaTree
 
@@ -366,7 +366,7 @@ def _of_prototypes(model: Any, X: Any, *, training: bool) -> FittedView:
 
 def _sqdist_to_nearest(model: Any, X: Any) -> Doubles:
     sqdist = model._prototypes.sqdist(model._read(X))
-    return np.asarray(sqdist.min(axis=1, initial=np.inf), dtype=np.float64)
+    return np.asarray(sqdist.min(axis=1, initial=np.inf))
 
 
 def _by_label(memberships: Floats, label_of: Labels, *, shares: bool) -> Doubles:

@@ -14,15 +14,15 @@ from typicality._cached import cached_property
 from typicality._record import RECORD, read_record
 from typicality._typing import Doubles, Places
 from typicality.exceptions import ModelFileError, TableError
-from typicality.fitted import FittedView, view
-from typicality.geometry.categories import surprise
-from typicality.geometry.typical_rows import (
+from typicality.explain import (
     TypicalRows,
     are_typical,
     category_text,
     reason_text,
+    surprise,
     telling_features,
 )
+from typicality.fitted import FittedView, view
 from typicality.preprocessing.table_rows import ModelRows, column_names
 from typicality.tables import Block, open_table
 

@@ -146,7 +146,7 @@ def test_auto_takes_all_rows_only_where_sums_are_linear(monkeypatch, X):
     model = OneClusterPCM().fit(X)
     assert hasattr(model, "weights_") != is_sample
     assert len(model.typicality_) == len(X)
-    assert len(OneClusterPCM(kernel="laplacian").fit(X)._left_out.known.weights) == 250
+    assert len(OneClusterPCM(kernel="laplacian").fit(X)._left_out.weights) == 250
     assert len(OneClusterPCM(max_samples=None).fit(X).weights_) == len(X)
     memberships = np.random.default_rng(0).dirichlet(np.ones(3), len(X))
     assert len(FuzzyCMeans(3, kernel="laplacian", init=memberships).fit(X).labels_) == len(X)

@@ -33,8 +33,8 @@ class MeanDirections(Centroids):
     def is_small(self, n_rows):
         return True  # compiled code does not know this space
 
-    def exact_sqdist(self, X):
-        return super().exact_sqdist(directions(X))
+    def sqdist(self, X):
+        return super().sqdist(directions(X))
 
 
 class Directions(Space[MeanDirections]):
@@ -44,7 +44,7 @@ class Directions(Space[MeanDirections]):
         self.rows = rows_in_memory(X, sample_weight)
 
     def sqdist(self, prototypes, block):
-        return prototypes.exact_sqdist(block.X)
+        return prototypes.sqdist(block.X)
 
     def accumulate(self, block, weights):
         return weights.T @ directions(block.X)
@@ -141,7 +141,7 @@ def test_what_a_fit_says_of_its_rows_is_what_prediction_says(case, rng, index):
     rule, space = rules(3)[index], open_space(X, weight)
     prototypes = space.prototypes(rng.dirichlet(np.ones(3), size=len(X)))
     outcome, places = space.outcome(rule, prototypes), rows_for(space, X)
-    labels, memberships = prototypes.for_prediction().labels_and_memberships(rule, places)
+    labels, memberships = prototypes.for_prediction().judge(rule, places)
     assert_array_equal(outcome.labels, labels)
     assert_allclose(outcome.memberships, memberships, rtol=1e-9, atol=1e-12)
     assert outcome.tally.rows.sum() == len(X)

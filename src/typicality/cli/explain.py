@@ -118,7 +118,7 @@ def _place_of(shown: "ShownRows", table: "TableFile", row: int | None, line: int
 def _words(found: dict[str, Any]) -> list[Any]:
     """What is printed."""
     from typicality.cli.console import percentages, place, rich_table, shown_apart, shown_value
-    from typicality.geometry.typical_rows import percent
+    from typicality.explain import percent
 
     label, columns = found["label"], found["columns"]
     if found["kind"] == "detector":

@@ -55,7 +55,7 @@ def solve_one_cluster(
     rule = Possibilistic1996(np.array([first_spread(estimator, space)]))
     state: State = ClusterState(space.mean, rule)
     if weights == "uniform":  # the kernel density estimate
-        objective, _ = space.objective_and_mass(rule, space.mean)
+        objective = space.fold(rule, space.mean).objective
         return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
     result = callbacks.run(estimator._step(space), state)
     require_finite(result)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from typicality._checks import differ
 from typicality._typing import Doubles, Places
 from typicality._words import listed
 from typicality.exceptions import (
@@ -21,7 +22,6 @@ from typicality.exceptions import (
     IndefiniteKernelWarning,
     warn,
 )
-from typicality.geometry.checks import differ
 from typicality.kernels import Linear, LocalGaussian, Stationary
 from typicality.metrics.discoveries import penalty
 from typicality.solve.picard import PicardResult, Status
@@ -377,7 +377,8 @@ def warn_about_far_clusters(found: "Clustering") -> None:
         return
     of_prototype = labels.prototype_labels
     everyone = np.bincount(of_prototype, outcome.tally.counted[:-1])
-    typical = space.typical.tally(state.rule, state.prototypes).counted[:-1]
+    of_typical = space.typical.outcome(state.rule, state.prototypes, memberships=False)
+    typical = of_typical.tally.counted[:-1]
     far = np.flatnonzero((everyone > 0) & (np.bincount(of_prototype, typical) == 0))
     if len(far) == 0:
         return

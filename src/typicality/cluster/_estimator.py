@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
+from typicality._checks import check_blocks, check_rows, check_sample_weight
 from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
 from typicality._tensors import (
     OnDevice,
@@ -36,7 +37,6 @@ from typicality.cluster._inputs import (
     is_pairwise,
     takes_sparse,
 )
-from typicality.geometry.checks import check_blocks, check_rows, check_sample_weight
 from typicality.rows import as_rows, is_blockwise
 from typicality.solve.picard import PicardResult
 from typicality.spaces.euclidean import Centroids

@@ -7,11 +7,11 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._checks import OVERFLOW_MARGIN, check_magnitudes, check_reach, differ
 from typicality._sparse import is_sparse, sparse_rows
 from typicality._typing import Floats
 from typicality.bandwidth import bandwidth
 from typicality.cluster._diagnostics import warn_about_unused_sigma
-from typicality.geometry.checks import OVERFLOW_MARGIN, check_magnitudes, check_reach, differ
 from typicality.kernels import (
     BANDWIDTH_KERNELS,
     KERNEL_NAMES,

@@ -10,7 +10,7 @@ from typicality._sparse import is_sparse, stack_rows
 from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats
 from typicality.cluster._inputs import SPECIAL_KERNELS, has_input_space
-from typicality.geometry.calibration import Calibration, split_copies
+from typicality.density import Calibration, Scored
 from typicality.kernels import Gaussian
 from typicality.rows import (
     LARGEST_SAMPLE,
@@ -150,10 +150,23 @@ def split_rows(rows: Any, weight: Floats | None, random_state: Any) -> tuple[Any
             "weights must be whole numbers. Use calibration='leave-one-out'."
         )
     _check_number_to_split(len(rows) if weight is None else float(weight.sum(dtype=np.float64)))
-    fitted, held_out = split_copies(len(rows), weight, random)
+    fitted, held_out = _split_copies(len(rows), weight, random)
     kept = np.flatnonzero(held_out)
     others = rows_in_memory(array_of(rows)[kept], held_out[kept])
     return rows, fitted.astype(rows.dtype), others
+
+
+def _split_copies(n_rows: int, sample_weight: Floats | None, random: Any) -> tuple[Any, Any]:
+    """Two random halves of the rows: how many copies of each row are in the first and the second.
+
+    Places are drawn, whatever the rows hold, so that the halves of exchangeable rows are
+    exchangeable for any seed. A row of weight k is drawn like k equal rows that follow one another.
+    """
+    copies = np.ones(n_rows, np.int64) if sample_weight is None else sample_weight.astype(np.int64)
+    total = int(copies.sum())
+    drawn = np.repeat(np.arange(n_rows), copies)[random.permutation(total)[: total // 2]]
+    second = np.bincount(drawn, minlength=n_rows)
+    return copies - second, second.astype(np.float64)
 
 
 def _check_number_to_split(n_rows: float) -> None:
@@ -183,7 +196,7 @@ def _halves(rows: Rows, seed: float) -> tuple[Rows, None, Rows]:
 
 
 def calibrate(
-    rows: Rows, judge: Callable[[Floats], tuple[Doubles, Doubles]], rate: float
+    rows: Rows, judge: Callable[[Floats], Scored], rate: float
 ) -> tuple[float, Calibration]:
     """The score below which a share of the rows is, and their sums to compare new rows with.
 
@@ -195,13 +208,13 @@ def calibrate(
     rows : Rows
         The rows; those of weight zero do not count.
     judge : callable
-        `judge(X)` returns scores, and lower bounds of the logarithms of sums.
+        `judge(X)` returns scores and their errors.
     rate : float
         The share.
     """
     if rows.n_rows > _SCORES_IN_MEMORY:
-        offset = quantile(rows, lambda block: judge(block.X)[0], rate)
-        counted = histogram(rows, lambda block: judge(block.X)[1])
+        offset = quantile(rows, lambda block: judge(block.X).scores, rate)
+        counted = histogram(rows, lambda block: judge(block.X).least)
         copies = counted.weight / counted.unit
         return offset, Calibration(counted.lower_ends, copies, False)
 
@@ -209,7 +222,10 @@ def calibrate(
         weight = np.ones(len(block.X)) if block.weight is None else block.weight
         counted = np.flatnonzero(weight)
         X = block.X if len(counted) == len(weight) else block.X[counted]
-        return [(*judge(X), weight[counted].astype(np.float64))] if len(counted) else []
+        if not len(counted):
+            return []
+        found = judge(X)
+        return [(found.scores, found.least, weight[counted].astype(np.float64))]
 
     parts = rows.reduce(judged, lambda one, more: one + more)
     scores, log_sums, copies = map(np.concatenate, zip(*parts, strict=True))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from typicality._checks import check_sample_weight
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._diagnostics import (
@@ -33,7 +34,6 @@ from typicality.cluster._inputs import (
     open_space,
 )
 from typicality.cluster._learned import how_learned, learned_rows, map_rows, read_at_once
-from typicality.geometry.checks import check_sample_weight
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
@@ -311,7 +311,7 @@ class PrototypeClusterer(ClusterMixin, Estimator):
 
     def _labels_and_memberships(self, X: ArrayLike) -> tuple[Labels, Floats]:
         """`predict` and `predict_memberships` from one pass, the same to the last bit."""
-        preferred, memberships = self._prototypes.labels_and_memberships(self._rule, self._read(X))
+        preferred, memberships = self._prototypes.judge(self._rule, self._read(X))
         return self._labels_of(preferred), memberships
 
     def _labels_of(self, preferred: Labels) -> Labels:

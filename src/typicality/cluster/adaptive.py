@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from typicality._checks import check_varying_rows
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
@@ -21,7 +22,6 @@ from typicality.cluster._diagnostics import (
 from typicality.cluster._inputs import OpenSpace, has_points
 from typicality.cluster._prototypes import Clustering, Found, PrototypeClusterer
 from typicality.cluster._starts import check_distinct_points
-from typicality.geometry.checks import check_varying_rows
 from typicality.kernels import Kernel
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.sparse import SparsePossibilistic

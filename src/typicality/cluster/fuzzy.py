@@ -450,7 +450,7 @@ class EntropyCMeans(PrototypeClusterer):
             hard, tol=self.tol, max_iter=self.max_iter, stage="Hard c-means for lam='auto': "
         )
         smallest = _SMALLEST_WITHIN * space.total_variance
-        within = max(hard.objectives[-1] / space.total_weight, smallest)
+        within = max(hard.objectives[-1] / space.rows.total_weight, smallest)
         return space.dimension / (2 * within) if within > 0 else 1.0
 
     def _warn(self, found: Clustering) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from typicality._checks import check_rows
 from typicality._compat import Interval, StrOptions
 from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats
@@ -48,15 +49,8 @@ from typicality.cluster._learned import (
     read_at_once,
     split_rows,
 )
-from typicality.geometry.calibration import Calibration, false_alarm_interval
-from typicality.geometry.checks import check_rows
-from typicality.geometry.scores import CompressedScores, FastLeaveOneOut, LeaveOneOut, leave_one_out
-from typicality.geometry.typical_rows import (
-    TypicalRows,
-    are_typical,
-    reason_text,
-    telling_features,
-)
+from typicality.density import Calibration, LeaveOneOut, false_alarm_interval
+from typicality.explain import TypicalRows, are_typical, reason_text, telling_features
 from typicality.kernels import Kernel, LocalGaussian
 from typicality.membership.base import MembershipRule
 from typicality.metrics.discoveries import select_discoveries
@@ -268,7 +262,7 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
     array([ 1, -1])
     """
 
-    _left_out: LeaveOneOut | FastLeaveOneOut | CompressedScores
+    _left_out: LeaveOneOut
     _calibration: Calibration | None  # None until p-values are asked for, where they cost a pass
     _rule: Annotated[Any, MembershipRule]
     typicality_: Annotated[Floats, "N"]
@@ -362,8 +356,7 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         -------
         scores : array of shape (n_samples,)
         """
-        rows = self._read(X)
-        return self._left_out.scores(rows, self.eta_)
+        return self._left_out.scores(self._read(X))
 
     @like_rows
     @by_blocks
@@ -498,31 +491,28 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         few = calibration.of_fit and calibration.n_rows < _FEWEST_FOR_LOCAL
         if few and isinstance(self.kernel_, LocalGaussian):
             tell("local p-values", fewest=_FEWEST_FOR_LOCAL)
-        scores: Any = self._left_out
-        _, above = scores.bounds(rows, self.eta_)
+        scores = self._left_out
+        as_new = scores.judge(rows, new=True)
+        above = as_new.scores + as_new.error
         if method == "loo":
             return calibration.p_values(above)
         why = self._no_full_p_values()
         if why is not None:
             raise ValueError(f"method='full' cannot be used: {why}. Use method='loo'.")
-        copies = scores.known.copies
-        weights = scores.known.weights[copies > 0] / copies[copies > 0]
+        copies = scores.copies
+        weights = scores.weights[copies > 0, 0] / copies[copies > 0]
         if np.ptp(weights) <= _TIED * weights.max():  # uniform, or as good as that
             weight = np.full(len(rows), weights[0])
         else:
             pull = scores.mean.memberships(self._rule, rows)[:, 0]
             weight = pull / (copies * self.typicality_).sum()
-        return calibration.full_p_values(scores.known, rows, above, weight)
+        columns: Any = scores.columns
+        return calibration.full_p_values(columns, rows, above, weight)
 
     def _scores_and_p_values(self, X: ArrayLike) -> tuple[Doubles, Doubles]:
-        """Both for new rows, from the same sums where these are costly."""
-        scores: Any = self._left_out
-        rows = self._read(X)
-        if isinstance(scores, FastLeaveOneOut):
-            found, (_, above) = scores.scores_and_bounds(rows, self.eta_)
-        else:
-            found, (_, above) = scores.scores(rows, self.eta_), scores.bounds(rows, self.eta_)
-        return found, self._reference().p_values(above)
+        """Both for new rows, from the same sums."""
+        scores, above = self._left_out.scores_and_bounds(self._read(X))
+        return scores, self._reference().p_values(above)
 
     def _no_full_p_values(self) -> str | None:
         if not self._reference().of_fit:
@@ -530,9 +520,10 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
                 "new rows are compared with rows that are not in the sums, because of "
                 "calibration='split' or a sample of the rows (max_samples)"
             )
-        if isinstance(self._left_out, CompressedScores):
+        columns = self._left_out.columns
+        if columns is None:
             return "a compressed model does not keep the training rows"
-        if not self._left_out.known.columns.on_sphere:
+        if not columns.on_sphere:
             return (
                 "it needs a kernel that depends only on the distance of two rows, and the kernel "
                 f"is {self.kernel_}"
@@ -542,8 +533,7 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
     def _reference(self) -> Calibration:
         calibration: Calibration | None = self._calibration
         if calibration is None:
-            scores: Any = self._left_out
-            calibration = Calibration(scores.reference(), scores.known.copies, True)
+            calibration = Calibration(self._left_out.reference(), self._left_out.copies, True)
             self._calibration = calibration
         return calibration
 
@@ -596,20 +586,15 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
     @property
     def _knows_its_rows(self) -> bool:
         """Whether the training rows are at hand, as rows of features."""
-        known = getattr(self._left_out, "known", None)
-        return type(self._reader) in (Coordinates, Stretched) and isinstance(
-            getattr(known, "columns", None), KernelColumns
-        )
+        has_rows = isinstance(self._left_out.columns, KernelColumns)
+        return has_rows and type(self._reader) in (Coordinates, Stretched)
 
     def _typical_rows(self) -> TypicalRows:
-        scores: Any = self._left_out
-        rows = scores.known.columns.training
+        columns: Any = self._left_out.columns
+        rows = columns.training
         typicality: Any = getattr(self, "typicality_", None)
-        known = isinstance(typicality, np.ndarray) and len(typicality) == len(rows)
-        if (
-            not known
-        ):  # those of a file, of a Dask collection, or of all rows where a sample was fitted
-            typicality = scores.mean.memberships(self._rule, rows)[:, 0]
+        if not isinstance(typicality, np.ndarray) or len(typicality) != len(rows):
+            typicality = self._left_out.mean.memberships(self._rule, rows)[:, 0]  # of a sample
         if isinstance(self._reader, Stretched):
             rows = rows / self._reader.factor
         return TypicalRows.of(rows, are_typical(typicality))
@@ -676,7 +661,8 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         self.__dict__.update(self._for_prediction(state, opened, reference))
         self.__dict__.update(self._record(opened, result))
         if is_all:
-            self.typicality_ = space.memberships(state.rule, state.prototypes)[:, 0]
+            found = space.outcome(state.rule, state.prototypes, labels=False)
+            self.typicality_ = found.memberships[:, 0]
         else:
             mean, rule, read = self._left_out.mean, self._rule, self._reader.read
             self.typicality_ = map_rows(given, lambda X: mean.memberships(rule, read(X))[:, 0])
@@ -701,26 +687,20 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         space: Any = opened.space
         rule: Any = state.rule
         eta = float(rule.eta[0])
-        scores = leave_one_out(
-            state.prototypes,
-            space.columns,
-            space.sample_weight,
-            total_variance=space.total_variance,
-            rtol=space.tolerance.tails,
-        )
-        rate = self._rate
+        scores = LeaveOneOut.of(state.prototypes, space, eta)
         calibration: Calibration | None = None  # made at the first use
         if self.calibration == "split":
-            scores = scores.plain()  # new rows are compared with rows that took no part
+            scores = scores.without_copies()  # new rows are compared with rows that took no part
         if reference is None:
-            copies: Floats = scores.known.copies
-            products = state.prototypes.products[:, 0]
-            offset, log_sums = scores.calibrate(space.X, eta, rate, products)
+            copies: Floats = scores.copies
+            offset, log_sums = scores.calibrate(
+                space.X, self._rate, state.prototypes.products[:, 0]
+            )
             if log_sums is not None:
                 calibration = Calibration(log_sums, copies, True)
         else:
-            judge = lambda X: scores.judge(opened.reader.read(X), eta)  # noqa: E731
-            offset, calibration = calibrate(reference, judge, rate)
+            judge = lambda X: scores.judge(opened.reader.read(X))  # noqa: E731
+            offset, calibration = calibrate(reference, judge, self._rate)
             copies = calibration.copies
         return {
             "_rule": rule,
@@ -731,5 +711,5 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
             "eta_": eta,
             # A row on the threshold is typical, however its score was rounded.
             "offset_": offset - _TIED * max(1.0, abs(offset)),
-            "false_alarm_interval_": false_alarm_interval(rate, copies),
+            "false_alarm_interval_": false_alarm_interval(self._rate, copies),
         }

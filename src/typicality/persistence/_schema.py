@@ -82,9 +82,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "typicality.spaces.euclidean.Centroids",
         "typicality.spaces.gram.ExpandedPrototypes",
         *_in("typicality.spaces.nearest", "NearestRows", "GivenDistances"),
-        *_in("typicality.geometry.scores", "KnownRows", "LeaveOneOut", "FastLeaveOneOut"),
-        "typicality.geometry.scores.CompressedScores",
-        "typicality.geometry.calibration.Calibration",
+        *_in("typicality.density", "LeaveOneOut", "Calibration"),
         "typicality.levelsets.heights.Landscape",
         "typicality.levelsets.heights.LocalLandscape",
         "typicality.levelsets.regions.Regions",
@@ -357,12 +355,21 @@ def _describes_its_columns(step: Any) -> bool:
     )
 
 
+def _has_its_sums(scores: Any) -> bool:
+    """Whether there is a number of copies of each row, and compiled sums where they are used."""
+    columns = scores.columns
+    if columns is None:
+        return True
+    compiled = scores.rtol is None or has_compiled_sums(columns)
+    return compiled and len(scores.copies) == columns.n_training
+
+
 IS_SOUND: dict[str, Callable[[Any], bool]] = {
     "Paths": lambda made: made.taking_part.sum() == len(made.paths.rows),
     "TileExpansion": lambda made: has_compiled_sums(made.columns),
     "FourierGrid": _spans_its_box,
     "FourierExpansion": _has_all_modes,
-    "FastLeaveOneOut": lambda made: has_compiled_sums(made.known.columns),
+    "LeaveOneOut": _has_its_sums,
     "Landscape": lambda made: has_compiled_sums(made.columns),
     "Cut": lambda made: np.ndim(made.alpha) == 0 or len(made.alpha) == made.n_clusters,
     "GaussianParts": _is_numbered,

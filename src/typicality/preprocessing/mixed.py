@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from typicality._checks import refuse_dates
 from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
 from typicality._typing import Doubles
 from typicality.exceptions import FeatureWarning, warn
-from typicality.geometry.categories import CategoryColumns
-from typicality.geometry.checks import refuse_dates
+from typicality.explain import CategoryColumns
 from typicality.preprocessing.scaling import ColumnScaler
 
 _MOST_CATEGORIES = 30

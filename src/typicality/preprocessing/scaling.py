@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from typicality._checks import check_blocks, check_rows, differ, rounding_of
 from typicality._compat import StrOptions, fit_context
 from typicality._typing import Doubles, Floats
-from typicality.geometry.checks import check_blocks, check_rows, differ, rounding_of
 from typicality.rows import (
     ArrayRows,
     Block,

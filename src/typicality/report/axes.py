@@ -11,8 +11,8 @@ from sklearn.decomposition import PCA
 
 from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats, Places
+from typicality.explain import robust_scale
 from typicality.fitted import FittedView
-from typicality.geometry.typical_rows import robust_scale
 from typicality.report.assembly import clean_text, encoded
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation, largest, times_named

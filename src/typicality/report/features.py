@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_array
 from typicality._cached import cached_property
 from typicality._compat import feature_names
 from typicality._typing import Doubles, Floats
-from typicality.geometry.categories import CategoryColumns
-from typicality.geometry.typical_rows import robust_scale
+from typicality.explain import CategoryColumns, robust_scale
 
 
 @dataclass(frozen=True, eq=False)

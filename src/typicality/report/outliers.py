@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 from typicality._typing import Doubles, Floats, Places
+from typicality.explain import TypicalRows, are_typical
 from typicality.fitted import FittedView
-from typicality.geometry.typical_rows import TypicalRows, are_typical
 from typicality.report.features import FeatureTable
 
 _MOST_LISTED = 2000

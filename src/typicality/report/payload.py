@@ -11,13 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 import typicality
 from typicality._arguments import check_whole
+from typicality._checks import check_rows
 from typicality._estimators import ESTIMATORS
 from typicality._typing import Doubles, Places
 from typicality._words import counted, share
+from typicality.explain import category_text, surprise
 from typicality.fitted import FittedView, chosen_method, view
-from typicality.geometry.categories import surprise
-from typicality.geometry.checks import check_rows
-from typicality.geometry.typical_rows import category_text
 from typicality.report.assembly import clean_text, encoded
 from typicality.report.axes import choose_axes
 from typicality.report.certainty import how_sure

@@ -146,8 +146,7 @@ class NoiseBIC:
             _, scales, across = np.linalg.svd(factor, full_matrices=False)
             variances, directions = scales[::-1] ** 2, across[::-1].T
         else:
-            correlation = self.space.covariance[np.ix_(varies, varies)]
-            correlation = correlation / np.outer(spread[varies], spread[varies])
+            correlation = (rows.T * (weight / weight.sum())) @ rows
             variances, directions = np.linalg.eigh(correlation)
         used = variances > _SMALLEST_VARIANCE * variances[-1]
         log_volume = _log_volume(rows, weight)

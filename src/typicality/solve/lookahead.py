@@ -79,11 +79,11 @@ class LookAhead:
     def __call__(self, state: ClusterState[Any]) -> tuple[ClusterState[Any], float, float]:
         space: Any = self.space
         rule: Any = state.rule
-        objective, _ = space.objective_and_mass(rule, state.prototypes)
+        objective = space.fold(rule, state.prototypes).objective
         weights = self._weights_ahead(state.prototypes, float(rule.eta[0]))
         ahead = space.prototypes(weights[:, None])
         off = (space.operator.rtol + _ROUNDING) * self._row_weight.sum()
-        if not space.objective_and_mass(rule, ahead)[0] <= objective + 4.0 * off:
+        if not space.fold(rule, ahead).objective <= objective + 4.0 * off:
             return self.plain(state)
         change = float(abs(ahead.weights - state.prototypes.weights).sum())
         return ClusterState(ahead, rule), change, objective

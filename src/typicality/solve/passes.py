@@ -48,7 +48,7 @@ class FirstRows:
         found = cls(np.empty(0), block.X[:0], np.empty(0, np.intp), at_most)
         for some in row_blocks(len(block.X)):
             X = block.X[some]
-            keys = order(prototypes.sqdist(X).min(axis=1).astype(np.float64), X)
+            keys = order(prototypes.sqdist(X).min(axis=1), X)
             if block.weight is not None:
                 keys = np.where(block.weight[some] > 0, keys, np.inf)
             few = np.flatnonzero(keys < np.inf)
@@ -96,7 +96,7 @@ def parallel_rows(
         found = first_rows(space, rows, order, n_more)
         rows = np.concatenate([rows, found.rows])
         index = np.concatenate([index, found.index])
-    _, mass = space.objective_and_mass(Hard(), space.at(rows))
+    mass = space.fold(Hard(), space.at(rows)).mass
     return DistinctRows(rows, mass, index, len(rows))
 
 

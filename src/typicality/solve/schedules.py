@@ -181,7 +181,8 @@ def one_cluster(space: Space[P]) -> tuple[P, Members[P]]:
     """All rows as a single cluster: the mean of all rows, and its members."""
     mean = space.mean
     alone = Possibilistic1996(np.array([space.total_variance]))
-    return mean, space.sweep(alone, mean, members=True).members
+    rows: Any = space.sweep(alone, mean, members=True).members
+    return mean, rows
 
 
 def lambda_grid(space: Space[Any], unit: float, p: float) -> Doubles:
@@ -291,7 +292,7 @@ def _judge(
     n_clusters = state.prototypes.n_clusters
     if n_clusters == 0:
         return _Candidate(place, state, 0, 1.0, np.nan, np.inf)
-    labels = space.labels(state.rule, state.prototypes)
+    labels: Any = space.outcome(state.rule, state.prototypes, memberships=False).labels
     unassigned = float(np.average(labels < 0, weights=space.sample_weight))
     value = index.value(labels)
     return _Candidate(

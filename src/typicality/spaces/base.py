@@ -2,18 +2,19 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from typicality._cached import cached_property
+from typicality._sparse import as_dense
 from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats, Places
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import Hard
-from typicality.rows import Additive, Block, Rows, row_blocks
+from typicality.rows import Additive, Block, Rows
 from typicality.spaces.sample import SAMPLE_ROWS, Gaps, Sample
 
 TOWARDS_THE_MEAN = 0.05
@@ -22,7 +23,7 @@ _SPECTRUM_ROWS = 512  # rows whose eigenvalues stand for those of all
 
 
 class Predictor(ABC):
-    """What prediction keeps of prototypes; the same calls serve training rows and new rows."""
+    """What prediction keeps of prototypes: their distances to any rows, and what follows."""
 
     @property
     @abstractmethod
@@ -30,80 +31,55 @@ class Predictor(ABC):
         """How many there are."""
 
     @abstractmethod
-    def sqdist(self, X: Floats) -> Floats:
-        """Squared distances, shape (n, c); never negative."""
+    def sqdist(self, X: Any) -> Any:
+        """Squared distances of rows, shape (n, c), float64; never negative."""
 
-    @abstractmethod
     def judge(
-        self,
-        rule: MembershipRule,
-        X: Floats,
-        *,
-        labels: NDArray[np.int32] | None = None,
-        memberships: Floats | None = None,
-    ) -> None:
-        """Fill the labels of rows, shape (n,), and their memberships, shape (n, c), where given."""
+        self, rule: MembershipRule, X: Any, *, memberships: bool = True
+    ) -> tuple[NDArray[np.int32], Floats | None]:
+        """The prototype each row prefers, and its memberships, shape (n, c), if asked for."""
+        sqdist = self.sqdist(X)
+        degrees = rule.memberships(sqdist) if memberships else None
+        preferred = labels(rule, sqdist, degrees).astype(np.int32)
+        return preferred, degrees if degrees is None else degrees.astype(X.dtype, copy=False)
+
+    def labels(self, rule: MembershipRule, X: Any) -> NDArray[np.int32]:
+        """The prototype each row prefers, shape (n,)."""
+        return self.judge(rule, X, memberships=False)[0]
+
+    def memberships(self, rule: MembershipRule, X: Any) -> Floats:
+        """Memberships of the rows, shape (n, c)."""
+        return self.judge(rule, X)[1]  # type: ignore[return-value]
+
+    def objective(self, rule: MembershipRule, X: Any, sample_weight: Floats | None = None) -> float:
+        """The objective of the rows with the memberships that minimise it."""
+        sqdist = self.sqdist(X)
+        values = rule.objective(rule.memberships(sqdist), sqdist)
+        return float(values.sum() if sample_weight is None else values @ sample_weight)
+
+
+class Prototypes(Predictor):
+    """Prototypes of clusters, as iterations need them."""
 
     @abstractmethod
-    def exact_sqdist(self, X: Any) -> Any:
-        """The same in float64, not rounded to the type of the data."""
-
-    def objective(
-        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
-    ) -> float:
-        """The objective of the rows with the memberships that minimise it."""
-        total = 0.0
-        for rows in row_blocks(len(X)):
-            sqdist = self.exact_sqdist(X[rows])
-            values = rule.objective(rule.memberships(sqdist), sqdist)
-            total += float(values.sum() if sample_weight is None else values @ sample_weight[rows])
-        return total
-
-    def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
-        """Memberships of the rows, shape (n, c)."""
-        return self.labels_and_memberships(rule, X, labels=False)[1]
-
-    def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
-        """The prototype each row prefers, shape (n,)."""
-        preferred = np.empty(len(X), np.int32)
-        self.judge(rule, X, labels=preferred)
-        return preferred
-
-    def labels_and_memberships(
-        self, rule: MembershipRule, X: Floats, *, labels: bool = True
-    ) -> tuple[NDArray[np.int32], Floats]:
-        """Both from one pass, the same to the last bit."""
-        preferred = np.empty(len(X), np.int32)
-        degrees = np.empty((len(X), self.n_clusters), self.dtype_for(X))
-        self.judge(rule, X, labels=preferred if labels else None, memberships=degrees)
-        return preferred, degrees
-
-    def dtype_for(self, X: Floats) -> np.dtype[Any]:
-        """The type of memberships of some rows."""
-        return X.dtype
-
-
-class Prototypes(Protocol):
-    """Prototypes of clusters."""
-
-    @property
-    def n_clusters(self) -> int:
-        """How many there are."""
-
     def mutual_sqdist(self) -> Doubles:
         """Squared distances among the prototypes, shape (c, c)."""
 
+    @abstractmethod
     def take(self, order: Places) -> Self:
         """The prototypes in another order, or some of them."""
 
+    @abstractmethod
     def join(self, other: Self) -> Self:
         """These prototypes, followed by others."""
 
+    @abstractmethod
     def blend(self, other: Self, share: float) -> Self:
         """Prototypes moved by a share of the way to others."""
 
     def for_prediction(self) -> Predictor:
         """The same without what only the training rows need."""
+        return self
 
 
 P = TypeVar("P", bound=Prototypes)
@@ -134,7 +110,7 @@ class Sweep(Generic[P]):
     mass: Doubles
     within_sqdist: Doubles
     relative_move: float
-    members: "Members[P]" = None  # type: ignore[assignment]
+    members: "Members[P] | None" = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,8 +152,10 @@ class Tally(Additive):
     weight: Doubles
 
     @classmethod
-    def of(cls, labels: NDArray[np.int32], weight: Floats | None, n_clusters: int) -> Self:
+    def of(cls, labels: NDArray[np.int32], weight: Any, n_clusters: int) -> Self:
+        """Those of labels and sample weights."""
         places = np.where(labels < 0, n_clusters, labels)
+        weight = None if weight is None else array_of(weight)
         rows = np.bincount(places, minlength=n_clusters + 1)
         counted, total = rows, rows.astype(np.float64)
         if weight is not None:
@@ -210,8 +188,7 @@ class Outcome(NamedTuple):
     tally: Tally
 
 
-@dataclass(frozen=True, eq=False)
-class Subsample(Generic[P]):
+class Subsample(NamedTuple):
     """The space of a sample of the distinct rows, with the weight of all their copies.
 
     The sample depends on the content of the rows, not on their order.
@@ -223,12 +200,12 @@ class Subsample(Generic[P]):
     to_full : callable
         Prototypes of that space in the space of all rows.
     to_sample : callable
-        The reverse, where prototypes have coordinates.
+        The reverse.
     """
 
-    space: "Space[P]"
-    to_full: Callable[[P], P]
-    to_sample: Callable[[P], P]
+    space: "Space[Any]"
+    to_full: Callable[[Any], Any]
+    to_sample: Callable[[Any], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,9 +231,9 @@ class Sums(Additive):
 
     sums: Any
     total: Doubles
-    within: Doubles
-    mass: Doubles
-    objective: float
+    within: Any = 0
+    mass: Any = 0
+    objective: float = 0.0
     tally: Any = 0
     members: Any = 0
 
@@ -266,28 +243,28 @@ class Wanted(NamedTuple):
 
     Parameters
     ----------
-    labels : bool
+    counted : bool
         Whether rows are counted by the prototype they prefer.
     members : bool
         Whether these rows are also added up.
-    write_labels, write_memberships : arrays of shape (n,) and (n, c), optional
-        Arrays to fill, where the rows are in memory.
+    labels, memberships : arrays of shape (n,) and (n, c), optional
+        Arrays to fill, where the rows are in memory; labels only if they are counted.
     """
 
-    labels: bool = False
+    counted: bool = False
     members: bool = False
-    write_labels: NDArray[np.int32] | None = None
-    write_memberships: Floats | None = None
+    labels: NDArray[np.int32] | None = None
+    memberships: Floats | None = None
 
     def of_block(self, block: Block) -> "Wanted":
         """The same for a block: the parts of the arrays that belong to its rows."""
         rows = rows_of(block)
-        arrays: list[Any] = [None if array is None else array[rows] for array in self[2:]]
-        return Wanted(self.labels, self.members, *arrays)
+        labels = None if self.labels is None else self.labels[rows]
+        memberships = None if self.memberships is None else self.memberships[rows]
+        return self._replace(labels=labels, memberships=memberships)
 
 
 SUMS_ONLY = Wanted()
-Pull = Callable[[Any, Any], Any]
 
 
 class Space(ABC, Generic[P]):
@@ -338,20 +315,22 @@ class Space(ABC, Generic[P]):
     @cached_property
     def mean(self) -> P:
         """The mean of all rows, as a single prototype."""
-        return self._means(lambda block: np.ones((len(block.X), 1)))
+        return self.prototypes(np.broadcast_to(1.0, (self.rows.n_rows, 1)))  # takes no memory
 
     @property
     def total_variance(self) -> float:
         """The mean squared distance of the rows to their mean."""
-        return self.fold(Hard(), self.mean).objective / self.total_weight
+        return self.fold(Hard(), self.mean).objective / self.rows.total_weight
 
     @property
-    def typical(self) -> "Space[P]":
+    def typical(self) -> Self:
         """The space of the typical rows: others, far from all rows, have weight zero there.
 
         Itself where every row is typical. Prototypes of one are prototypes of the other.
         """
-        return self
+        return self._typical or self
+
+    _typical: Self | None = None
 
     @cached_property
     def _spectrum_sample(self) -> Sample:
@@ -386,7 +365,7 @@ class Space(ABC, Generic[P]):
 
     def sqdist_of(self, prototypes: P, sample: Sample) -> Doubles:
         """Squared distances of the rows of a sample to prototypes."""
-        return np.asarray(prototypes.for_prediction().exact_sqdist(sample.rows))
+        return np.asarray(prototypes.sqdist(sample.rows))
 
     def candidates(self, n_clusters: int) -> Any:
         """Distinct rows that prototypes can start at: `index`, `weight` and their distances."""
@@ -407,42 +386,25 @@ class Space(ABC, Generic[P]):
         A row that coincides with a prototype has membership 1 there and holds it fast, the more the
         larger m: a start exactly on rows can look converged where it stands.
         """
-        index = np.asarray(index)
-
-        def itself(block: Block) -> Doubles:
-            own = np.arange(len(block.X))[:, None] + block.start
-            return np.asarray(own == index, np.float64)
-
-        there = self._means(itself)
-        if share == 0:
-            return there
+        there = self.at(as_dense(self.rows.take(index)).astype(np.float64))
         mean = self.typical.mean
-        return there.blend(mean.take(np.zeros(len(index), np.intp)), share)
+        return there.blend(mean.take(np.zeros(len(index), np.intp)), share) if share else there
 
-    def subsample(self, at_most: int) -> Subsample[P] | None:
+    def subsample(self, at_most: int) -> Subsample | None:
         """The space of a sample of the rows; None where there are no more than `at_most` rows.
 
         Also None where rows are kernel values or dissimilarities.
         """
         return None
 
-    def pull(self, rule: MembershipRule, prototypes: P) -> Pull:
-        """The weights of rows by `pull(sqdist, memberships)`; each cluster may be scaled."""
-        return lambda sqdist, memberships: rule.weights(memberships)
+    def pull(self, rule: MembershipRule, prototypes: P) -> Callable[[Any], Any] | None:
+        """`pull(sqdist)`: weights of which each cluster is scaled, where plain ones may vanish."""
+        return None
 
     def fused(
         self, rule: MembershipRule, prototypes: P, block: Block, wanted: Wanted
     ) -> Sums | None:
         """The sums of a block by code that fuses all of `_sum_block`; None where there is none."""
-        return None
-
-    def own_sqdist(self, prototypes: P, block: Block, labels: Places) -> Doubles:
-        """Squared distances of rows to the prototype of their label, which is not negative."""
-        sqdist = array_of(self.sqdist(prototypes, block))
-        return np.asarray(np.take_along_axis(sqdist, labels[:, None], axis=1)[:, 0])
-
-    def preferred(self, rule: MembershipRule, prototypes: P) -> NDArray[np.int32] | None:
-        """Labels where they must not come from the distances of the sweep; else None."""
         return None
 
     # ---- the rows --------------------------------------------------------------------------------
@@ -463,11 +425,6 @@ class Space(ABC, Generic[P]):
     def dtype(self) -> np.dtype[Any]:
         return self.rows.dtype
 
-    @property
-    def total_weight(self) -> float:
-        """The sum of the weights of the rows."""
-        return self.rows.total_weight
-
     # ---- what is written once --------------------------------------------------------------------
 
     def fold(self, rule: MembershipRule, prototypes: P, wanted: Wanted = SUMS_ONLY) -> Sums:
@@ -482,66 +439,59 @@ class Space(ABC, Generic[P]):
         return self.rows.resident.fold(of_block)
 
     def _sum_block(
-        self, rule: MembershipRule, prototypes: P, block: Block, wanted: Wanted, pull: Pull
+        self, rule: MembershipRule, prototypes: P, block: Block, wanted: Wanted, pull: Any
     ) -> Sums:
         """The sentence the library is made of: distances, memberships, weights, sums."""
         sqdist = self.sqdist(prototypes, block)
         memberships = rule.memberships(sqdist)
-        mass, weights = rule.weights(memberships), pull(sqdist, memberships)
+        mass = rule.weights(memberships)
+        weights = mass if pull is None else pull(sqdist)
         objective = rule.objective(memberships, sqdist)
         if block.weight is not None:
             weight = block.weight[:, None]
             mass, weights, objective = mass * weight, weights * weight, objective * block.weight
-        sums = Sums(
+        tally: Any = 0
+        members: Any = 0
+        if wanted.memberships is not None:
+            wanted.memberships[:] = array_of(memberships)
+        if wanted.counted:
+            preferred = array_of(labels(rule, sqdist, memberships))
+            tally = Tally.of(preferred, block.weight, prototypes.n_clusters)
+            if wanted.labels is not None:
+                wanted.labels[:] = preferred
+        if wanted.members:
+            own = preferred[:, None] == np.arange(prototypes.n_clusters)
+            each = 1.0 if block.weight is None else array_of(block.weight)[:, None]
+            members = self.accumulate(block, own * each)
+        return Sums(
             self.accumulate(block, weights),
             array_of(weights.sum(0)),
             array_of((weights * sqdist).sum(0)),
             array_of(mass.sum(0)),
             float(objective.sum()),
+            tally,
+            members,
         )
-        if wanted.write_memberships is not None:
-            wanted.write_memberships[:] = array_of(memberships)
-        if not wanted.labels:
-            return sums
-        preferred = array_of(labels(rule, sqdist, memberships))
-        if wanted.write_labels is not None:
-            wanted.write_labels[:] = preferred
-        return self._with_labels(sums, preferred, block, wanted)
-
-    def _with_labels(
-        self, sums: Sums, preferred: NDArray[np.int32], block: Block, wanted: Wanted
-    ) -> Sums:
-        n_clusters = len(sums.mass)
-        host = None if block.weight is None else array_of(block.weight)
-        members: Any = 0
-        if wanted.members:
-            members = (preferred[:, None] == np.arange(n_clusters)).astype(np.float64)
-            members = members if host is None else members * host[:, None]
-            members = self.accumulate(block, members)
-        return replace(sums, tally=Tally.of(preferred, host, n_clusters), members=members)
 
     def sweep(self, rule: MembershipRule, prototypes: P, *, members: bool = False) -> Sweep[P]:
         """One Picard step: memberships at `prototypes`, then the weighted means."""
         keep = None
         if members and self.rows.in_memory:
             keep = np.empty(self.rows.n_rows, np.int32)
-        wanted = Wanted(labels=members, members=members, write_labels=keep)
+        wanted = Wanted(members, members, keep)
         sums = self.fold(rule, prototypes, wanted)
         following = self.means(sums.sums, sums.total, unless_empty=prototypes)
         moves = self.moves(prototypes, following)
+        move = np.sqrt(moves.max() / self.typical.total_variance) if moves.any() else 0.0
         divisor = np.where(is_reached(sums.total), sums.total, 1.0)
         return Sweep(
             following,
             sums.objective,
             sums.mass,
             np.maximum(sums.within / divisor - moves, 0.0),
-            self._relative(moves),
-            self._members(rule, prototypes, sums, keep) if members else None,  # type: ignore[arg-type]
+            float(move),
+            self._members(rule, prototypes, sums, keep) if members else None,
         )
-
-    def _relative(self, moves: Doubles) -> float:
-        """The largest of some squared moves as a distance, relative to the spread of the data."""
-        return float(np.sqrt(moves.max() / self.typical.total_variance)) if moves.any() else 0.0
 
     def _members(
         self, rule: MembershipRule, prototypes: P, sums: Sums, keep: NDArray[np.int32] | None
@@ -549,74 +499,46 @@ class Space(ABC, Generic[P]):
         """The rows of each label, by a second pass."""
         mass = sums.tally.weight[:-1]
         means = self.means(sums.members, mass, unless_empty=prototypes)
-        predictor = prototypes.for_prediction() if keep is None else None
-        kept: Any = keep
+        predictor = prototypes.for_prediction()
 
         def distances(block: Block) -> Doubles:
-            own = kept[rows_of(block)] if predictor is None else predictor.labels(rule, block.X)
+            own = predictor.labels(rule, block.X) if keep is None else keep[rows_of(block)]
             some = np.flatnonzero(own >= 0)
-            sqdist = self.own_sqdist(means, block, np.maximum(own, 0))[some]
+            own = own[some]
+            sqdist = array_of(self.sqdist(means, block))[some, own]
             weight = np.ones(len(some)) if block.weight is None else block.weight[some]
             both = (np.sqrt(sqdist), sqdist)
-            return np.array([np.bincount(own[some], weight * d, len(mass)) for d in both])
+            return np.array([np.bincount(own, weight * d, len(mass)) for d in both])
 
         distance, sqdist = self.rows.fold(distances) / np.where(mass > 0, mass, 1.0)
         return Members(mass, means, distance, sqdist)
 
-    def outcome(self, rule: MembershipRule, prototypes: P, *, memberships: bool = True) -> Outcome:
+    def outcome(
+        self,
+        rule: MembershipRule,
+        prototypes: P,
+        *,
+        labels: bool = True,
+        memberships: bool = True,
+    ) -> Outcome:
         """Labels, memberships, objective and mass at the prototypes, in one pass over the rows."""
-        kept, degrees, n_rows = None, None, self.rows.n_rows
-        preferred = self.preferred(rule, prototypes)
+        preferred, degrees, n_rows = None, None, self.rows.n_rows
         if self.rows.in_memory:
-            kept = np.empty(n_rows, np.int32)
-            if memberships:
-                degrees = np.empty((n_rows, prototypes.n_clusters), self.dtype)
-        wanted = Wanted(labels=True, write_labels=kept, write_memberships=degrees)
+            preferred = np.empty(n_rows, np.int32) if labels else None
+            shape = n_rows, prototypes.n_clusters
+            degrees = np.empty(shape, self.dtype) if memberships else None
+        wanted = Wanted(labels, labels=preferred, memberships=degrees)
         sums = self.fold(rule, prototypes, wanted)
-        tally = sums.tally
-        if preferred is not None:
-            kept, tally = preferred, Tally.of(preferred, self.sample_weight, prototypes.n_clusters)
-        return Outcome(kept, degrees, sums.objective, sums.mass, tally)
-
-    def tally(self, rule: MembershipRule, prototypes: P) -> Tally:
-        """How many rows prefer each prototype."""
-        return self.outcome(rule, prototypes, memberships=False).tally
-
-    def objective_and_mass(self, rule: MembershipRule, prototypes: P) -> tuple[float, Doubles]:
-        """The objective at the prototypes, and the sum of the weights of each cluster there."""
-        sums = self.fold(rule, prototypes)
-        return sums.objective, sums.mass
-
-    def memberships(self, rule: MembershipRule, prototypes: P) -> Floats:
-        """Memberships of the rows of this space: what the prototypes say of them."""
-        if self.rows.in_memory:
-            found = np.empty((self.rows.n_rows, prototypes.n_clusters), self.dtype)
-            self.fold(rule, prototypes, Wanted(write_memberships=found))
-        else:
-            predictor = prototypes.for_prediction()
-            found = self.rows.map(lambda block: predictor.memberships(rule, block.X))
-        return found
-
-    def labels(self, rule: MembershipRule, prototypes: P) -> NDArray[np.int32]:
-        """The prototype each row of this space prefers."""
-        if self.rows.in_memory:
-            found = self.outcome(rule, prototypes, memberships=False).labels
-        else:
-            predictor = prototypes.for_prediction()
-            found = self.rows.map(lambda block: predictor.labels(rule, block.X))
-        return found  # type: ignore[return-value]
+        return Outcome(preferred, degrees, sums.objective, sums.mass, sums.tally)
 
     def prototypes(self, weights: Floats) -> P:
         """The weighted means of the rows, for weights of shape (n, c)."""
-        return self._means(lambda block: weights[rows_of(block)])
 
-    def _means(self, weights_of: Callable[[Block], Floats]) -> P:
         def of_block(block: Block) -> Sums:
-            weights = weights_of(block).astype(np.float64)
+            own = weights[rows_of(block)].astype(np.float64)
             if block.weight is not None:
-                weights = weights * block.weight[:, None]
-            nothing = np.zeros(weights.shape[1])
-            return Sums(self.accumulate(block, weights), weights.sum(0), nothing, nothing, 0.0)
+                own = own * block.weight[:, None]
+            return Sums(self.accumulate(block, own), own.sum(0))
 
         sums = self.rows.fold(of_block)
         return self.means(sums.sums, sums.total)

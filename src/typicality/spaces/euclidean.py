@@ -9,13 +9,12 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.spatial.distance import cdist
 
 from typicality._cached import cached_property
-from typicality._sparse import as_dense, is_sparse, sparse_distances, sqdist_to_points
+from typicality._sparse import is_sparse, sparse_distances, sqdist_to_points
 from typicality._tensors import is_tensor, tensor_of
 from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality.compiled.small import is_small
-from typicality.membership.base import MembershipRule, labels
-from typicality.membership.hard import HardForm
+from typicality.membership.base import MembershipRule
 from typicality.rows import (
     LARGEST_SAMPLE,
     Block,
@@ -23,20 +22,10 @@ from typicality.rows import (
     Features,
     Rows,
     SparseRows,
-    row_blocks,
     rows_in_memory,
 )
-from typicality.spaces.base import (
-    TOWARDS_THE_MEAN,
-    Predictor,
-    Space,
-    Subsample,
-    Sums,
-    Tally,
-    Wanted,
-    is_reached,
-)
-from typicality.spaces.far import FarRows
+from typicality.spaces.base import Prototypes, Space, Subsample, Sums, Tally, Wanted, is_reached
+from typicality.spaces.far import far_points
 from typicality.spaces.sample import SAMPLE_ROWS, Sample
 
 _TILE_ENTRIES = 2**16  # entries of the largest array of a tile: stays in the L2 cache
@@ -48,7 +37,7 @@ _EXACT_EIGENVALUES = 512  # the side of the largest matrix whose eigenvalues are
 
 
 @dataclass(frozen=True, eq=False)
-class Centroids(Predictor):
+class Centroids(Prototypes):
     """Prototypes in the input space.
 
     They are kept relative to an origin near their middle, so that neither distances nor sums lose
@@ -88,28 +77,16 @@ class Centroids(Predictor):
     def blend(self, other: Self, share: float) -> Self:
         return type(self)(self.origin, self.offsets + share * (other.offsets - self.offsets))
 
-    def for_prediction(self) -> Self:
-        return self
-
     def mutual_sqdist(self) -> Doubles:
         sqdist: Doubles = cdist(self.offsets, self.offsets, "sqeuclidean")
         return sqdist
 
-    def sqdist(self, X: Floats) -> Floats:
-        if is_sparse(X) or self.is_small(len(X)):
-            with np.errstate(over="ignore"):  # infinite is far
-                return np.asarray(self.exact_sqdist(X), dtype=X.dtype)
-        out = np.empty((len(X), self.n_clusters), X.dtype)
-        self._write(X, HardForm(), sqdist=out)
-        return out
-
-    def exact_sqdist(self, X: Any) -> Any:
-        self._check_shapes(X)
+    def sqdist(self, X: Any) -> Any:
         if is_tensor(X):
             return self._tensor_sqdist(X)
         if is_sparse(X):
             return sqdist_to_points(X, self.offsets, self.origin)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # infinite is far
             # Clusters first in memory: sums over few of them are ten times quicker that way.
             return cdist(self.offsets.astype(X.dtype), X - self.origin, "sqeuclidean").T
 
@@ -132,98 +109,37 @@ class Centroids(Predictor):
         return is_small(_SWEEPS * n_rows * self.n_clusters * per_entry)
 
     def judge(
-        self,
-        rule: MembershipRule,
-        X: Floats,
-        *,
-        labels: NDArray[np.int32] | None = None,
-        memberships: Floats | None = None,
-    ) -> None:
-        if rule.compiled_form is None or is_sparse(X) or self.is_small(len(X)):
-            self._judge_by_arrays(rule, X, labels, memberships)
-        else:
-            self._write(X, rule.compiled_form, memberships=memberships, labels=labels)
+        self, rule: MembershipRule, X: Any, *, memberships: bool = True
+    ) -> tuple[NDArray[np.int32], Floats | None]:
+        form = rule.compiled_form
+        if form is None or is_sparse(X) or self.is_small(len(X)):
+            return super().judge(rule, X, memberships=memberships)
+        from typicality.compiled.sweep import write_rows
 
-    def _judge_by_arrays(
-        self,
-        rule: MembershipRule,
-        X: Floats,
-        preferred: NDArray[np.int32] | None,
-        degrees: Floats | None,
-    ) -> None:
-        for rows in row_blocks(len(X)):
-            sqdist = self.exact_sqdist(X[rows])
-            memberships = None if degrees is None else rule.memberships(sqdist)
-            if degrees is not None:
-                degrees[rows] = memberships
-            if preferred is not None:
-                preferred[rows] = labels(rule, sqdist, memberships)
+        nothing, preferred = np.empty((0, 0), X.dtype), np.empty(len(X), np.int32)
+        degrees = np.empty((len(X), self.n_clusters), X.dtype) if memberships else nothing
+        given = (*self._compiled(X), self.tile_rows)
 
-    def _check_shapes(self, X: Any, sample_weight: Any = None) -> None:
-        """Compiled code does not look where it reads."""
+        def write(first: int, last: int) -> None:
+            write_rows(form, *given, first, last, nothing, degrees, preferred)
+
+        over_ranges(write, len(X), at_least=_ROWS_PER_THREAD)
+        return preferred, degrees if memberships else None
+
+    def _compiled(self, X: Floats) -> tuple[Floats, Floats, Floats]:
+        """Rows, origin and offsets for compiled code, which does not look where it reads."""
         if X.ndim != 2 or X.shape[1] != len(self.origin):
             raise ValueError(
                 f"X has shape {X.shape}, but the prototypes have {len(self.origin)} features: "
                 "pass rows with the same features."
             )
-        if sample_weight is not None and sample_weight.shape != X.shape[:1]:
-            raise ValueError(
-                f"sample_weight.shape == {sample_weight.shape}, expected {X.shape[:1]}."
-            )
-
-    def _write(
-        self,
-        X: Floats,
-        form: object,
-        *,
-        sqdist: Floats | None = None,
-        memberships: Floats | None = None,
-        labels: NDArray[np.int32] | None = None,
-    ) -> None:
-        from typicality.compiled.sweep import write_rows
-
-        self._check_shapes(X)
-        nothing = np.empty((0, 0), X.dtype)
-        outputs = (
-            nothing if sqdist is None else sqdist,
-            nothing if memberships is None else memberships,
-            np.empty(0, np.int32) if labels is None else labels,
-        )
-        X, origin, centers = map(_read_only, (X, self.origin, self.offsets.astype(X.dtype)))
-        over_ranges(
-            lambda first, last: write_rows(
-                form, X, origin, centers, self.tile_rows, first, last, *outputs
-            ),
-            len(X),
-            at_least=_ROWS_PER_THREAD,
-        )
+        return _read_only(X), _read_only(self.origin), _read_only(self.offsets.astype(X.dtype))
 
     @property
     def tile_rows(self) -> int:
         """Rows of a tile of compiled code; they depend on the shapes alone, never on threads."""
         largest = max(self.n_clusters, len(self.origin))
         return int(2 ** np.clip(np.log2(_TILE_ENTRIES / largest) // 1, 4, 8))
-
-    def fold_compiled(self, form: Any, block: Block, wanted: Wanted) -> Sums:
-        """The sums of a block of an array, tile by tile; no (n, c) matrix is formed."""
-        from typicality.compiled.sweep import fold_rows
-
-        X, (c, d) = block.X, self.offsets.shape
-        self._check_shapes(X, block.weight)
-        labels, memberships = wanted.write_labels, wanted.write_memberships
-        if labels is None:
-            labels = np.empty(len(X) if wanted.labels else 0, np.int32)
-        if memberships is None:
-            memberships = np.empty((0, 0), X.dtype)
-        weight = _read_only(np.empty(0, X.dtype) if block.weight is None else block.weight)
-        rows, origin, centers = map(_read_only, (X, self.origin, self.offsets.astype(X.dtype)))
-        sums, members = np.zeros((c, d + 2)), np.zeros((c if wanted.members else 0, d))
-        objective = fold_rows(
-            form, rows, weight, origin, centers, self.tile_rows, sums, labels, members, memberships
-        )
-        first, mass, within = sums[:, :-2], sums[:, -2], sums[:, -1]
-        tally = Tally.of(labels, block.weight, c) if wanted.labels else 0
-        return Sums(first, mass, within, mass, objective, tally, members)
 
 
 class Euclidean(Space[Centroids]):
@@ -244,10 +160,14 @@ class Euclidean(Space[Centroids]):
     """
 
     def __init__(self, rows: Rows | Floats, sample_weight: Floats | None = None) -> None:
+        if sample_weight is not None and sample_weight.shape != (len(rows),):
+            raise ValueError(
+                f"sample_weight.shape == {sample_weight.shape}, expected {(len(rows),)}."
+            )
         self.rows = rows if isinstance(rows, Rows) else rows_in_memory(rows, sample_weight)
 
     def sqdist(self, prototypes: Centroids, block: Block) -> Any:
-        return prototypes.exact_sqdist(block.X)
+        return prototypes.sqdist(block.X)
 
     def accumulate(self, block: Block, weights: Any) -> Doubles:
         """Sums of the rows about the origin, under each column of weights."""
@@ -279,32 +199,43 @@ class Euclidean(Space[Centroids]):
         if is_tensor(block.X):
             from typicality.spaces.torch_sweep import fused_sums
 
-            return None if wanted.labels else fused_sums(rule, prototypes, block)
+            return None if wanted.counted else fused_sums(rule, prototypes, block)
         form = rule.compiled_form
         if form is None or is_sparse(block.X) or prototypes.is_small(self.rows.n_rows):
             return None
-        return prototypes.fold_compiled(form, block, wanted)
+        return self._fold_compiled(form, prototypes, block, wanted)
 
-    def own_sqdist(self, prototypes: Centroids, block: Block, labels: Places) -> Doubles:
-        if is_sparse(block.X):
-            return super().own_sqdist(prototypes, block, labels)
-        apart = prototypes.about_origin(block.X) - prototypes.offsets[labels]
-        return np.asarray(np.einsum("hj,hj->h", apart, apart))
+    def _fold_compiled(
+        self, form: Any, prototypes: Centroids, block: Block, wanted: Wanted
+    ) -> Sums:
+        """The sums of a block of an array, tile by tile; no (n, c) matrix is formed."""
+        from typicality.compiled.sweep import fold_rows
+
+        X, (c, d), labels = block.X, prototypes.offsets.shape, wanted.labels
+        rows, origin, centers = prototypes._compiled(X)
+        weight = _read_only(np.empty(0, X.dtype) if block.weight is None else block.weight)
+        if labels is None:
+            labels = np.empty(len(X) if wanted.counted else 0, np.int32)
+        memberships = wanted.memberships
+        if memberships is None:
+            memberships = np.empty((0, 0), X.dtype)
+        sums, members = np.zeros((c, d + 2)), np.zeros((c if wanted.members else 0, d))
+        given, filled = (rows, weight, origin, centers), (sums, labels, members, memberships)
+        objective = fold_rows(form, *given, prototypes.tile_rows, *filled)
+        first, mass, within = sums[:, :-2], sums[:, -2], sums[:, -1]
+        tally = Tally.of(labels, block.weight, c) if wanted.counted else 0
+        return Sums(first, mass, within, mass, objective, tally, members)
 
     @property
     def features(self) -> Features:
         """Means, variances and ranges of the features."""
         return self.rows.features
 
-    @property
-    def typical(self) -> "Euclidean":
-        return self._typical or self
-
     @cached_property
-    def _typical(self) -> "Euclidean | None":
+    def _typical(self) -> "Euclidean | None":  # type: ignore[override]
         """The space of the typical rows, if there are others. One fold, and medians of a sample."""
-        far = FarRows.of(self.rows)
-        if self.rows.fold(far.count) == 0:
+        far = far_points(self.rows)
+        if self.rows.fold(lambda block: len(far.find(block))) == 0:
             return None
         typical = Euclidean(self.rows.reweighted(far.weigh))
         typical._typical = None
@@ -316,16 +247,8 @@ class Euclidean(Space[Centroids]):
         return self.typical.features.mean.astype(self.rows.dtype)
 
     @cached_property
-    def covariance(self) -> Doubles:
-        """The covariance of the features, O(n d^2)."""
-        mean = self.features.mean
-
-        def scatter(block: Block) -> Doubles:
-            centred = block.X - mean
-            weighted = centred if block.weight is None else centred * block.weight[:, None]
-            return np.asarray(np.einsum("hi,hj->ij", weighted, centred))
-
-        return np.asarray(self.rows.fold(scatter) / self.rows.total_weight)
+    def mean(self) -> Centroids:
+        return Centroids(self.origin, (self.features.mean - self.origin)[None])
 
     @property
     def total_variance(self) -> float:
@@ -370,12 +293,7 @@ class Euclidean(Space[Centroids]):
     def at(self, points: Floats) -> Centroids:
         return Centroids.at(points, self.origin)
 
-    def near_rows(self, index: Places, *, share: float = TOWARDS_THE_MEAN) -> Centroids:
-        points = as_dense(self.rows.take(index)).astype(np.float64)
-        points += share * (self.typical.features.mean - points)
-        return Centroids.at(points, self.origin)
-
-    def subsample(self, at_most: int) -> Subsample[Centroids] | None:
+    def subsample(self, at_most: int) -> Subsample | None:
         if self.rows.n_rows <= at_most and self.rows.in_memory:
             return None
         few = self.rows.sample(at_most)

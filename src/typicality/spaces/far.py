@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from typicality._sparse import is_sparse, sparse_distances, sparse_medians, sqdist_to_points
@@ -49,61 +47,73 @@ def typical_range(rows: Rows) -> tuple[Doubles, Doubles]:
 
 @dataclass(frozen=True, eq=False)
 class FarRows:
-    """Recognises rows that are :func:`far <far_rows>` from a sample of all rows.
+    r"""Recognises rows that are far from most rows, and nearly alone where they are.
+
+    With r the median distance of the rows to a centre, a row is far if it is more than 4 r away
+    from the centre, and nearly alone if no other row, or less than 2 % of all rows, lie within 4 r
+    of it. A small cluster is therefore not far, wherever it is. Rows of weight zero are never far.
+    Original to typicality, see docs/theory.
 
     Parameters
     ----------
-    centre : array of shape (d,)
-        The median of each feature.
     reach : float
-        The squared distance beyond which a row is far, and within which rows keep it company.
-    sample : DistinctRows
-        The rows that can keep company.
+        The squared distance 16 r^2.
+    to_centre : callable
+        `to_centre(block)`: squared distances of the rows of a block to a centre that one row cannot
+        move.
+    to_company : callable
+        `to_company(rows)`: squared distances of some rows to a sample of all rows.
+    weight : array of shape (s,)
+        The weights of the sample.
     one_row : float
         The weight of one row.
     """
 
-    centre: Doubles
     reach: float
-    sample: DistinctRows
+    to_centre: Callable[[Block], Doubles]
+    to_company: Callable[[Floats], Floats]
+    weight: Doubles
     one_row: float
 
-    @classmethod
-    def of(cls, rows: Rows) -> Self:
-        some = rows.sample(_CENTRE_ROWS)
-        centre = _medians(some)
-        sqdist = _sqdist(some.rows, centre)
-        reach = _FAR**2 * weighted_quantile(sqdist, 0.5, some.weight)
-        return cls(centre, reach, some.smallest(_COMPANY), unit_of_weight(some.weight))
+    def find(self, block: Block) -> Places:
+        """The rows of a block that are far."""
+        if self.reach <= 0:
+            return np.empty(0, np.intp)
+        counted = True if block.weight is None else block.weight > 0
+        far = np.flatnonzero((self.to_centre(block) > self.reach) & counted)
+        few = max(_FEW * self.weight.sum(dtype=np.float64), self.one_row)
+        alone = np.zeros(len(far), bool)
+        for some in row_blocks(len(far)):
+            near = self.to_company(block.X[far[some]]) <= self.reach
+            alone[some] = near @ self.weight.astype(np.float64) <= few * (1 + 1e-9)
+        return far[alone]
 
     def weigh(self, block: Block) -> Floats:
         """The weights of the rows of a block; those of far rows are zero."""
-        weight = np.ones(len(block.X), block.X.dtype)
-        if block.weight is not None:
-            weight = block.weight.copy()
-        weight[self._find(block)] = 0.0
+        weight = (
+            np.ones(len(block.X), block.X.dtype) if block.weight is None else block.weight.copy()
+        )
+        weight[self.find(block)] = 0.0
         return weight
 
-    def count(self, block: Block) -> int:
-        """How many rows of a block are far."""
-        return len(self._find(block))
 
-    def _find(self, block: Block) -> Places:
-        if self.reach <= 0:
-            return np.empty(0, np.intp)
-        sqdist = np.empty(len(block.X))
-        for rows in row_blocks(len(block.X)):
-            sqdist[rows] = _sqdist(block.X[rows], self.centre)
-        counted = True if block.weight is None else block.weight > 0
-        far = np.flatnonzero((sqdist > self.reach) & counted)
-        others, weight = self.sample.rows, self.sample.weight
-        between = sparse_distances if is_sparse(others) else cdist
-        return _alone(
-            far,
-            lambda some: (between(block.X[some], others, "sqeuclidean"), weight),
-            self.reach,
-            self.one_row,
-        )
+def reach_of(sqdist: Doubles, weight: Floats | None) -> float:
+    """The squared distance beyond which rows are far, by those to the centre."""
+    return _FAR**2 * weighted_quantile(sqdist, 0.5, weight)
+
+
+def far_points(rows: Rows) -> FarRows:
+    """Recognises rows far from the median of each feature, by a sample of the rows."""
+    some = rows.sample(_CENTRE_ROWS)
+    centre, company = _medians(some), some.smallest(_COMPANY)
+    between = sparse_distances if is_sparse(company.rows) else cdist
+    return FarRows(
+        reach_of(_sqdist(some.rows, centre), some.weight),
+        lambda block: _sqdist(block.X, centre),
+        lambda X: between(X, company.rows, "sqeuclidean"),
+        company.weight,
+        unit_of_weight(some.weight),
+    )
 
 
 def _medians(some: DistinctRows) -> Doubles:
@@ -115,58 +125,11 @@ def _medians(some: DistinctRows) -> Doubles:
     return np.array([median(x.astype(np.float64), some.weight) for x in some.rows.T])
 
 
-def _sqdist(rows: Floats, centre: Doubles) -> Doubles:
-    if is_sparse(rows):
-        return sqdist_to_points(rows, centre[None, :])[:, 0]
-    offsets = rows - centre
-    return np.asarray(np.einsum("hj,hj->h", offsets, offsets))
-
-
-def far_rows(
-    sqdist: Doubles,
-    sample_weight: Floats | None,
-    company: Callable[[Places], tuple[Floats, Floats]],
-) -> NDArray[np.bool_] | None:
-    r"""Rows that are far from most rows, and nearly alone where they are; None if there are none.
-
-    With r the median distance of the rows to a centre, a row is far if it is more than 4 r away
-    from the centre, and nearly alone if no other row, or less than 2 % of all rows, lie within 4 r
-    of it. A small cluster is therefore not far, wherever it is. Original to typicality, see
-    docs/theory.
-
-    Parameters
-    ----------
-    sqdist : array of shape (n,), float64
-        Squared distances of the rows to a centre that one row cannot move.
-    sample_weight : array of shape (n,), optional
-        Weight k counts as k copies of the row; rows of weight zero are never far.
-    company : callable
-        `company(rows) -> (sqdist, weight)`: squared distances of some rows to a sample of all rows,
-        and the weights of the sample.
-    """
-    reach = _FAR**2 * weighted_quantile(sqdist, 0.5, sample_weight)
-    if reach <= 0:
-        return None
-    counted = True if sample_weight is None else sample_weight > 0
-    far = np.flatnonzero((sqdist > reach) & counted)
-    if len(far) == 0:
-        return None
-    one_row = 1.0 if sample_weight is None else unit_of_weight(sample_weight)
-    alone = np.zeros(len(sqdist), bool)
-    alone[_alone(far, company, reach, one_row)] = True
-    return alone if alone.any() else None
-
-
-def _alone(
-    far: Places,
-    company: Callable[[Places], tuple[Floats, Floats]],
-    reach: float,
-    one_row: float,
-) -> Places:
-    """Those of the far rows that have few rows within reach, or one."""
-    alone = np.zeros(len(far), bool)
-    for block in row_blocks(len(far)):
-        between, weight = company(far[block])
-        few = max(_FEW * weight.sum(dtype=np.float64), one_row)
-        alone[block] = (between <= reach) @ weight.astype(np.float64) <= few * (1 + 1e-9)
-    return far[alone]
+def _sqdist(X: Floats, centre: Doubles) -> Doubles:
+    if is_sparse(X):
+        return sqdist_to_points(X, centre[None, :])[:, 0]
+    sqdist = np.empty(len(X))
+    for rows in row_blocks(len(X)):  # offsets would copy all rows
+        offsets = X[rows] - centre
+        sqdist[rows] = np.einsum("hj,hj->h", offsets, offsets)
+    return sqdist

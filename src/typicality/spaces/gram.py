@@ -1,17 +1,17 @@
 """Kernel-induced spaces: prototypes are weighted means of mapped rows in memory."""
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from typicality._cached import cached_property
 from typicality._tensors import array_of, is_tensor, tensor_of
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import Kernel
-from typicality.membership.base import MembershipRule, labels, like, namespace
+from typicality.membership.base import MembershipRule, like, namespace
 from typicality.membership.hard import Hard
 from typicality.membership.possibilistic import WithTails
 from typicality.operators import (
@@ -31,17 +31,19 @@ from typicality.rows import (
     TensorRows,
     rows_in_memory,
 )
-from typicality.rows.quantiles import weighted_quantile
+from typicality.rows.quantiles import unit_of_weight, weighted_quantile
 from typicality.spaces.base import (
     TOWARDS_THE_MEAN,
+    Outcome,
     Predictor,
-    Pull,
+    Prototypes,
     Space,
     Subsample,
+    Tally,
     is_reached,
     rows_of,
 )
-from typicality.spaces.far import far_rows
+from typicality.spaces.far import FarRows, reach_of
 from typicality.spaces.sample import SAMPLE_ROWS, Sample
 
 _ABOUT = 2.0  # the factor by which a sample may be wrong
@@ -63,15 +65,12 @@ class ExpandedPrototypes(Predictor):
         :math:`\sum_r w_{rk} E(x, x_r)` for any x, by an operator.
     energy : array of shape (c,)
         :math:`w_k^\top E w_k`.
-    dtype : dtype
-        The type of the data, and of what is given back.
     source : pair of KernelColumns and array of shape (n, c), optional
         The training rows and the weights, of which a smaller model can be made.
     """
 
     sums: Expansion
     energy: Annotated[Doubles, "c"]
-    dtype: np.dtype[Any]
     source: Annotated[Any, tuple[Columns, Annotated[Floats, "n c"]] | None] = None
 
     @property
@@ -89,31 +88,8 @@ class ExpandedPrototypes(Predictor):
             )
         return self
 
-    def sqdist(self, X: Floats) -> Floats:
-        return self.exact_sqdist(X).astype(self.dtype)
-
-    def exact_sqdist(self, X: Floats) -> Doubles:
+    def sqdist(self, X: Any) -> Doubles:
         return np.asarray(sqdist_of_products(self.sums.complement_at(X), self.energy))
-
-    def dtype_for(self, X: Floats) -> np.dtype[Any]:
-        return self.dtype
-
-    def judge(
-        self,
-        rule: MembershipRule,
-        X: Floats,
-        *,
-        labels: NDArray[np.int32] | None = None,
-        memberships: Floats | None = None,
-    ) -> None:
-        sqdist = self.exact_sqdist(X)
-        if labels is not None:
-            labels[:] = _labels(rule, sqdist)
-        if memberships is not None:
-            memberships[:] = rule.memberships(sqdist)
-
-
-_labels = labels
 
 
 def sqdist_of_products(products: Any, energy: Doubles) -> Any:
@@ -125,7 +101,7 @@ def sqdist_of_products(products: Any, energy: Doubles) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelPrototypes:
+class KernelPrototypes(Prototypes):
     r"""Weighted means of mapped training rows, known by their weights.
 
     Parameters
@@ -136,19 +112,17 @@ class KernelPrototypes:
         The weights, each column of which sums to one, and :math:`E w_k` on the training rows.
     cross : array of shape (c, c)
         :math:`w_k^\top E w_l`.
-    dtype : dtype
-        The type of the data, and of what is given back.
     """
 
     operator: Operator
     weights: Any
     products: Any
     cross: Doubles
-    dtype: Any
 
     @classmethod
-    def of(cls, operator: Operator, weights: Any, products: Any, dtype: Any) -> Self:
-        return cls(operator, weights, products, array_of(weights.T @ products), dtype)
+    def of(cls, operator: Operator, weights: Any, products: Any) -> Self:
+        """Prototypes by their weights and products."""
+        return cls(operator, weights, products, array_of(weights.T @ products))
 
     @property
     def n_clusters(self) -> int:
@@ -176,12 +150,12 @@ class KernelPrototypes:
         xp = namespace(self.weights)
         weights = xp.concat([self.weights, other.weights], axis=1)
         products = xp.concat([self.products, other.products], axis=1)
-        return self.of(self.operator, weights, products, self.dtype)
+        return self.of(self.operator, weights, products)
 
     def blend(self, other: Self, share: float) -> Self:
         weights = self.weights + share * (other.weights - self.weights)
         products = self.products + share * (other.products - self.products)
-        return self.of(self.operator, weights, products, self.dtype)
+        return self.of(self.operator, weights, products)
 
     def change_from(self, before: Self) -> float:
         """How much the weights changed, in total; the most of all prototypes."""
@@ -191,6 +165,9 @@ class KernelPrototypes:
         sqdist: Doubles = 2.0 * self.cross - self.energy - self.energy[:, None]
         np.fill_diagonal(sqdist, 0.0)
         return sqdist.clip(min=0.0)
+
+    def sqdist(self, X: Any) -> Doubles:
+        return self._expanded.sqdist(X)
 
     def for_prediction(self, *, rtol: float | None = None) -> ExpandedPrototypes:
         """The same without what only the training rows need; with a finer promise, if asked for."""
@@ -204,19 +181,7 @@ class KernelPrototypes:
 
     def _with_sums(self, sums: Expansion) -> ExpandedPrototypes:
         source = self.operator.columns, array_of(self.weights)
-        return ExpandedPrototypes(sums, self.energy.copy(), self.dtype, source)
-
-    def sqdist(self, X: Floats) -> Floats:
-        """Squared distances of any rows."""
-        return self._expanded.sqdist(X)
-
-    def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
-        """Memberships of any rows."""
-        return self._expanded.memberships(rule, X)
-
-    def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
-        """The prototype any row prefers."""
-        return self._expanded.labels(rule, X)
+        return ExpandedPrototypes(sums, self.energy.copy(), source)
 
 
 class Gram(Space[KernelPrototypes]):
@@ -307,7 +272,7 @@ class Gram(Space[KernelPrototypes]):
             products = operator.complement_of(weights)
         else:
             products = np.asarray(operator.complement(weights), dtype=np.float64)
-        return KernelPrototypes.of(operator, weights, products, self.dtype)
+        return KernelPrototypes.of(operator, weights, products)
 
     def moves(self, before: KernelPrototypes, after: KernelPrototypes) -> Doubles:
         """To full precision however small they are: -delta' E delta."""
@@ -315,28 +280,38 @@ class Gram(Space[KernelPrototypes]):
         moves: Doubles = array_of(-(change * shift).sum(0))
         return moves.clip(min=0.0)
 
-    def pull(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Pull:
+    def pull(
+        self, rule: MembershipRule, prototypes: KernelPrototypes
+    ) -> Callable[[Any], Any] | None:
         """Relative to the weight of the nearest row, where all weights might underflow."""
         if not isinstance(rule, WithTails):
-            return super().pull(rule, prototypes)
+            return None
         counted = prototypes.products
         if self.sample_weight is not None:
             counted = counted[np.flatnonzero(self.sample_weight)]
         xp = namespace(counted)
         nearest = sqdist_of_products(xp.min(counted, axis=0), prototypes.energy)[None]
 
-        def relative(sqdist: Any, memberships: Any) -> Any:
+        def relative(sqdist: Any) -> Any:
             # Only rows of no weight are nearer. Pull is relative to the first of the rows given.
             return rule.pull(xp.concat([nearest, xp.maximum(sqdist, nearest)], axis=0))[1:]
 
         return relative
 
-    def preferred(
-        self, rule: MembershipRule, prototypes: KernelPrototypes
-    ) -> NDArray[np.int32] | None:
-        if self.operator.rtol == 0:
-            return None
-        return prototypes.labels(rule, self.X)  # what new rows get, to the last bit
+    def outcome(
+        self,
+        rule: MembershipRule,
+        prototypes: KernelPrototypes,
+        *,
+        labels: bool = True,
+        memberships: bool = True,
+    ) -> Outcome:
+        found = super().outcome(rule, prototypes, labels=labels, memberships=memberships)
+        if self.operator.rtol == 0 or not labels:
+            return found
+        preferred = prototypes.labels(rule, self.X)  # what new rows get, to the last bit
+        tally = Tally.of(preferred, self.sample_weight, prototypes.n_clusters)
+        return found._replace(labels=preferred, tally=tally)
 
     @property
     def how(self) -> str:
@@ -349,32 +324,30 @@ class Gram(Space[KernelPrototypes]):
         mean = self.mean
         return float((mean.weights * mean.training_sqdist).sum())
 
-    @property
-    def typical(self) -> "Gram":
-        return self._typical or self
-
     @cached_property
-    def _typical(self) -> "Gram | None":
+    def _typical(self) -> "Gram | None":  # type: ignore[override]
         """The space of the typical rows, if there are others; on a sphere no row is far."""
         if self.columns.on_sphere:
             return None
-        few = self._spectrum_sample
+        few, half_sqdist = self._spectrum_sample, self.columns.half_sqdist
         near = [weighted_quantile(few.sqdist_to(i), 0.5, few.weight) for i in range(len(few.index))]
-
-        def company(rows: Places) -> tuple[Doubles, Doubles]:
-            sqdist = 2.0 * self.columns.half_sqdist(self.X[rows])[:, few.index]
-            return sqdist.astype(np.float64), few.weight
-
         centre = few.index[[int(np.argmin(near))]]
-        sqdist = 2.0 * self.columns.half_sqdist(self.X[centre])[0].astype(np.float64)
-        far = far_rows(sqdist, self.sample_weight, company)
-        if far is None:
+        sqdist = 2.0 * half_sqdist(self.X[centre])[0].astype(np.float64)
+        weight = self.sample_weight
+        far = FarRows(
+            reach_of(sqdist, weight),
+            lambda block: sqdist,
+            lambda X: 2.0 * half_sqdist(X)[:, few.index],
+            few.weight,
+            1.0 if weight is None else unit_of_weight(weight),
+        )
+        everything = Block(self.X, weight, 0)
+        if not len(far.find(everything)):
             return None
         typical = copy(self)
         for name in ("mean", "total_variance", "_spectrum_sample"):
             vars(typical).pop(name, None)
-        weight = np.where(far, 0.0, 1.0 if self.sample_weight is None else self.sample_weight)
-        typical.rows = self._blocks_of(self.X, weight.astype(self.dtype))
+        typical.rows = self._blocks_of(self.X, far.weigh(everything))
         typical._typical = None
         return typical
 
@@ -424,7 +397,7 @@ class Gram(Space[KernelPrototypes]):
             return np.broadcast_to(1.0, len(self.X))  # takes no memory
         return self.sample_weight.astype(np.float64)
 
-    def subsample(self, at_most: int) -> Subsample[KernelPrototypes] | None:
+    def subsample(self, at_most: int) -> Subsample | None:
         if not isinstance(self.columns, KernelColumns) or len(self.X) <= at_most:
             return None
         few = DistinctRows.of(self.X, self.sample_weight, at_most=at_most)

@@ -20,13 +20,13 @@ from sklearn.utils import check_random_state
 
 from typicality import cluster
 from typicality._arguments import check_same_length, check_whole
-from typicality._typing import Doubles, Places
-from typicality.geometry.checks import (
+from typicality._checks import (
     check_distinct_rows,
     check_magnitudes,
     check_rows,
     check_varying_rows,
 )
+from typicality._typing import Doubles, Places
 from typicality.metrics import jaccard_score
 from typicality.metrics.partitions import count_clusters
 from typicality.rows import Features

@@ -9,7 +9,7 @@ from instances import DISTANCE_KINDS
 from reference import kernel_space as reference
 from reference.kernel_sums import log_sums
 from typicality import OneClusterPCM
-from typicality.geometry.scores import leave_one_out
+from typicality.density import LeaveOneOut
 from typicality.kernels import Gaussian, Linear, Polynomial
 from typicality.operators.tails import ExactTails
 from typicality.spaces import Gram
@@ -21,20 +21,20 @@ elsewhere = pytest.mark.parametrize("kernel", [Linear(), Polynomial()], ids=str)
 def model(kernel, X, weights, sample_weight=None):
     space = Gram(kernel, X, sample_weight)
     mean = space.prototypes(weights[:, None])
-    return leave_one_out(mean, space.columns, sample_weight, total_variance=space.total_variance)
+    return LeaveOneOut.of(mean, space, 1.0)
 
 
 @on_sphere
 def test_scores_leave_training_rows_out(rng, kernel):
     X, w = rng.normal(size=(40, 2)), rng.random(40)
     expected = [reference.leave_one_out(kernel(X, X), w, h) for h in range(40)]
-    assert_allclose(np.exp(model(kernel, X, w).scores(X, 1.0)), expected, rtol=1e-12)
+    assert_allclose(np.exp(model(kernel, X, w).scores(X)), expected, rtol=1e-12)
 
 
 @elsewhere
 def test_sqdist_is_to_the_mean_of_the_others(rng, kernel):
     X, w = rng.normal(size=(30, 2)), rng.random(30)
-    ours = model(kernel, X, w).sqdist(X)
+    ours = -model(kernel, X, w).scores(X)
     for h in range(30):
         others = np.arange(30) != h
         mean = Gram(kernel, X[others]).prototypes(w[others, None])
@@ -45,20 +45,20 @@ def test_scores_leave_out_one_copy_of_a_repeated_row():
     X = np.array([[0.0], [0.0], [1.0]])
     w = np.full(3, 1 / 3)
     K = Gaussian(1.0)(X, X)
-    assert_allclose(np.exp(model(Gaussian(1.0), X, w).scores(X[:1], 1.0)[0]), (1 + K[0, 2]) / 2)
+    assert_allclose(np.exp(model(Gaussian(1.0), X, w).scores(X[:1])[0]), (1 + K[0, 2]) / 2)
 
 
 def test_scores_leave_out_a_whole_weight_below_one():
     X = np.array([[0.0], [1.0], [3.0]])
     small = model(Gaussian(1.0), X, np.ones(3), np.array([0.5, 0.25, 0.25]))
     expected = (0.25 * np.exp(-0.5) + 0.25 * np.exp(-4.5)) / 0.5
-    assert_allclose(np.exp(small.scores(X[:1], 1.0)[0]), expected)
+    assert_allclose(np.exp(small.scores(X[:1])[0]), expected)
 
 
 def test_scores_keep_their_order_in_the_tails():
     """Rows whose similarity underflows, and rows that only themselves stand near to."""
     X = np.array([[0.0], [0.1], [1e3], [2e3], [4e3]])
-    scores = model(Gaussian(1.0), X, np.ones(5)).scores(np.vstack([X, [[9e3]]]), 1.0)
+    scores = model(Gaussian(1.0), X, np.ones(5)).scores(np.vstack([X, [[9e3]]]))
     assert np.isfinite(scores).all()
     assert (np.diff(scores[1:]) < 0).all()
 
@@ -67,7 +67,7 @@ def test_scores_keep_their_order_in_the_tails():
 def test_scores_of_wide_kernels_keep_their_digits(rng, sigma):
     """log s is -d^2 / (2 sigma^2) on average: far below the rounding of a sum near one."""
     X, w, new = rng.normal(size=(50, 2)), rng.random(50), rng.normal(size=(20, 2))
-    ours = model(Gaussian(sigma), X, w).scores(new, 1.0) * 2 * sigma**2
+    ours = model(Gaussian(sigma), X, w).scores(new) * 2 * sigma**2
     expected = -(Linear().sqdist(new, X) @ w / w.sum())
     assert_allclose(ours, expected, rtol=1e-4)
 

@@ -1,1 +1,0 @@
-"""Scores, p-values, reasons and checks of rows."""
