@@ -44,7 +44,8 @@ LAYERS = [
     ["fitted"],
     ["report"],
     ["cluster", "plot", "preprocessing"],
-    ["persistence", "stability"],
+    ["run_folder", "stability"],
+    ["model"],
     ["cli"],
     ["__main__"],
 ]
@@ -61,7 +62,7 @@ PUBLIC_MODULES = [
     "typicality.membership",
     "typicality.membership.spread",
     "typicality.metrics",
-    "typicality.persistence",
+    "typicality.model",
     "typicality.plot",
     "typicality.preprocessing",
     "typicality.report",

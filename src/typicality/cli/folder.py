@@ -99,7 +99,7 @@ def new_folder(path: str | Path | None, *, force: bool, record: str) -> Iterator
 
 def _is_ours(folder: Path, *, record: str) -> bool:
     """Whether a record in a folder says that typicality wrote it, and nothing else is in it."""
-    from typicality.persistence import MODEL_FILES
+    from typicality.model import MODEL_FILES
 
     others = {path.name for path in folder.iterdir()} - _WRITTEN
     if (folder / MODEL).is_dir():
@@ -143,7 +143,7 @@ def load_run(model: str) -> tuple[Any, dict[str, Any] | None, Path]:
     record_path = folder.parent / RECORD
     belongs = folder.name == MODEL and record_path.is_file()
     record = read_record(record_path) if belongs else None
-    from typicality.persistence import load
+    from typicality.model import load
 
     pipeline = load(folder)
     steps = getattr(pipeline, "named_steps", {})

@@ -103,7 +103,7 @@ def run_to_folder(task: Task) -> None:
         within(options),
     ):
         run = _run(task, estimator, table, temporary)
-        from typicality.persistence import save
+        from typicality.model import save
 
         save(run.pipeline, temporary / MODEL)
         record = run.record()
