@@ -81,6 +81,7 @@ _PARTS = (
 # What skops also finds in our models: types of arrays, and values that are computed when needed.
 _TRUSTED_TOO = (
     *("numpy.dtype", "scipy.sparse._csr.csr_array"),
+    "sklearn.compose._column_transformer._RemainderColsList",  # in scikit-learn 1.6
     *_in("_sparse", "SparseArray"),
     *_in("levelsets.tree", "Branches", "Valley"),
 )
@@ -130,11 +131,11 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     True
     """
     with atomic_folder(path, overwrite=overwrite, is_ours=_is_ours) as folder:
-        names = ("typicality", "numpy", "scikit-learn", "skops")
+        others = {name: version(name) for name in ("numpy", "scikit-learn", "skops")}
         document = {
             "format": _FORMAT,
             "format_version": _VERSION,
-            "made_with": {name: version(name) for name in names},
+            "made_with": {"typicality": typicality.__version__, **others},
         }
         (folder / "model.json").write_text(json.dumps(document, indent=1) + "\n")
         (folder / "model.skops").write_bytes(_archive(model))
