@@ -45,6 +45,7 @@ _MODULES = (
     "preprocessing",
     "report",
     "rows",
+    "run_folder",
     "stability",
     "tables",
 )

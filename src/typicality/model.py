@@ -36,9 +36,8 @@ from typicality._words import enumerated
 from typicality.exceptions import ModelFileError
 from typicality.operators import has_compiled_sums
 from typicality.rows import is_dask
-from typicality.run_folder import RECORD, LoadedRun, run_of
 
-__all__ = ["MODEL_FILES", "LoadedRun", "load", "save", "trusted_types"]
+__all__ = ["MODEL_FILES", "load", "save", "trusted_types"]
 
 MODEL_FILES = ("model.json", "model.skops")  # what the folder of a model holds
 
@@ -159,7 +158,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     -------
     model : estimator, Pipeline or LoadedRun
         The saved model. For a folder of the command line, it is a
-        :class:`~typicality.model.LoadedRun`, whose `predict` takes the original table.
+        :class:`~typicality.run_folder.LoadedRun`, whose `predict` takes the original table.
 
     Raises
     ------
@@ -174,11 +173,15 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     path = Path(path)
     try:
-        is_run = (path / RECORD).is_file() and (path / "model").is_dir()
+        is_run = (path / "run.json").is_file() and (path / "model").is_dir()
         folder = path / "model" if is_run else path
         _require_known_version(folder)
         model = _read(folder / "model.skops")
-        return run_of(model, path) if is_run else model
+        if not is_run:
+            return model
+        from typicality.run_folder import run_of  # which needs pyarrow
+
+        return run_of(model, path)
     except Warning:  # where warnings are errors
         raise
     except Exception as error:
