@@ -44,7 +44,7 @@ LAYERS = [
     ["report"],
     ["cluster", "plot", "preprocessing"],
     ["run", "stability"],
-    ["persistence"],
+    ["model"],
     ["cli"],
     ["__main__"],
 ]
@@ -61,7 +61,7 @@ PUBLIC_MODULES = [
     "typicality.membership",
     "typicality.membership.spread",
     "typicality.metrics",
-    "typicality.persistence",
+    "typicality.model",
     "typicality.plot",
     "typicality.preprocessing",
     "typicality.report",

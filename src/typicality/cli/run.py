@@ -139,7 +139,7 @@ def run_to_folder(task: Task) -> None:
         within(options),
     ):
         result = _result(task, estimator, table, temporary)
-        from typicality.persistence import save
+        from typicality.model import save
 
         save(result.run.pipeline, temporary / MODEL)
         record = result.record()

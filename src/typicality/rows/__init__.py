@@ -4,6 +4,8 @@ Every engine cuts the rows into blocks and offers `fold` and `map`
 (:class:`~typicality.rows.base.Rows`). The layers above do not know which engine they use.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from typicality._threads import TreeSum
 from typicality.rows.array import ArrayRows, SparseRows, rows_in_memory
 from typicality.rows.base import (
@@ -19,7 +21,7 @@ from typicality.rows.base import (
 )
 from typicality.rows.distinct import LARGEST_SAMPLE, DistinctRows, content_hash
 from typicality.rows.features import Features
-from typicality.rows.file import FileRows, open_rows
+from typicality.rows.opening import open_rows
 from typicality.rows.quantiles import (
     Histogram,
     histogram,
@@ -30,6 +32,9 @@ from typicality.rows.quantiles import (
     weighted_quantile,
 )
 from typicality.rows.tensor import TensorRows
+
+if TYPE_CHECKING:
+    from typicality.rows.file import FileRows
 
 __all__ = [
     "BLOCK_ROWS",
@@ -60,3 +65,11 @@ __all__ = [
     "unit_of_weight",
     "weighted_quantile",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "FileRows":  # it needs pyarrow, which is an extra
+        from typicality.rows.file import FileRows
+
+        return FileRows
+    raise AttributeError(f"module 'typicality.rows' has no attribute {name!r}")
