@@ -1,7 +1,7 @@
 """The shell of every estimator: check the rows, learn on a copy, adopt what it learned at once."""
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import wraps
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, cast
@@ -233,19 +233,7 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
         return np.asarray(self._soft_names(), dtype=object)
 
     @like_rows
-    def report(
-        self,
-        X: ArrayLike,
-        *,
-        title: str | None = None,
-        display: Any = None,
-        cells: Mapping[str, Sequence[Any]] | None = None,
-        row_numbers: tuple[str, ArrayLike] | None = None,
-        notes: Sequence[tuple[str, str]] = (),
-        warnings: Sequence[str] = (),
-        max_rows: int = 100_000,
-        random_state: Any = 0,
-    ) -> "Report":
+    def report(self, X: ArrayLike, **options: Any) -> "Report":
         """An HTML report of the fitted model and its rows, in one file. Notebooks show it.
 
         Parameters
@@ -253,25 +241,9 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
         X : array-like or dataframe of shape (n_samples, n_features)
             The rows that the model was fitted on. AlphaCutClustering needs these rows; the other
             estimators accept any rows.
-        title : str, optional
-            The title of the report.
-        display : array-like or dataframe of shape (n_samples, n_columns), optional
-            The same features in the units that the report should show, if X was scaled.
-        cells : mapping of str to sequence, optional
-            Additional text columns that are shown with a row: names and values.
-        row_numbers : (str, array-like of int of shape (n_samples,)), optional
-            The word for a row and the number of each row, for example ``("line", lines)``. By
-            default "row" and 0, 1, ...
-        notes : sequence of (str, str), default=()
-            Pairs of a heading and a sentence that describe what was run on which data. By default,
-            the report describes the model.
-        warnings : sequence of str, default=()
-            Sentences that the report shows first.
-        max_rows : int, default=100_000
-            The largest number of rows that the report shows. If there are more rows, it shows a
-            sample, which contains all unassigned rows if possible.
-        random_state : int, RandomState instance or None, default=0
-            The seed of this sample.
+        **options
+            The other parameters of :meth:`typicality.report.Report.from_estimator`, such as `title`
+            or `display`.
 
         Returns
         -------
@@ -280,18 +252,7 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
         """
         from typicality.report import Report  # not all who fit want a page
 
-        return Report.from_estimator(
-            self,
-            X,
-            title=title,
-            display=display,
-            cells=cells,
-            row_numbers=row_numbers,
-            notes=notes,
-            warnings=warnings,
-            max_rows=max_rows,
-            random_state=random_state,
-        )
+        return Report.from_estimator(self, X, **options)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -225,7 +226,7 @@ class FuzzyCMeans(PrototypeClusterer):
         warn_about_partition(
             found,
             kernel=self.kernel,
-            if_collapsed=lambda: fuzzy_collapse_advice(self.m_, found.space),
+            if_collapsed=partial(fuzzy_collapse_advice, self.m_),
             if_coincident=advice,
         )
 
@@ -458,6 +459,6 @@ class EntropyCMeans(PrototypeClusterer):
         warn_about_partition(
             found,
             kernel=self.kernel,
-            if_collapsed=lambda: entropic_collapse_advice(self.lam_, found.space),
+            if_collapsed=partial(entropic_collapse_advice, self.lam_),
             if_coincident=advice,
         )

@@ -1,6 +1,7 @@
 """Possibilistic c-means."""
 
 from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Annotated, Any, ClassVar
 
@@ -11,8 +12,8 @@ from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._diagnostics import (
     fuzzy_collapse_advice,
-    memberships_collapsed,
     tell,
+    warn_about_collapse,
     warn_about_convergence,
     warn_about_far_clusters,
     warn_about_kernel,
@@ -285,12 +286,8 @@ class PossibilisticCMeans(PrototypeClusterer):
         stage = "Preliminary fuzzy c-means: "
         result = best_run(space, starts, [Fuzzy(m)], callbacks)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter, stage=stage)
-        prototypes = result.state.prototypes
-        if memberships_collapsed(space, result.state):
-            advice = fuzzy_collapse_advice(m, space)
-            n_clusters = prototypes.n_clusters
-            tell("collapsed memberships", stage=stage, n_clusters=n_clusters, advice=advice)
-        return prototypes
+        warn_about_collapse(space, result.state, partial(fuzzy_collapse_advice, m), stage=stage)
+        return result.state.prototypes
 
     def _rule_with(self, eta: Any, m: float) -> Possibilistic1993 | Possibilistic1996:
         return Possibilistic1993(eta, m) if self.objective == "1993" else Possibilistic1996(eta)
@@ -321,19 +318,13 @@ class PossibilisticCMeans(PrototypeClusterer):
 def _given_spread(eta: Any, n_clusters: int) -> Doubles:
     """`eta` given as a number or an array: one positive spread for each cluster."""
     try:
-        spread = np.asarray(eta, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"eta must be 'fcm', a number, or one number for each cluster, got {eta!r}."
-        ) from error
-    if spread.ndim > 1 or (spread.ndim == 1 and len(spread) != n_clusters):
-        raise ValueError(
-            f"eta has shape {spread.shape}, expected a number or an array of shape "
-            f"({n_clusters},): one spread for each cluster."
-        )
+        spread = np.broadcast_to(np.asarray(eta, dtype=np.float64), (n_clusters,)).copy()
+    except (TypeError, ValueError):
+        spread = np.full(n_clusters, np.nan)
     if not (np.isfinite(spread) & (spread > 0)).all():
         raise ValueError(
-            f"eta must be positive and finite, got {eta!r}. It is a squared distance: the "
-            "typicality of a row at squared distance eta is exp(-1) (1/2 in the 1993 form)."
+            f"eta must be 'fcm', a positive number, or an array of shape ({n_clusters},), one "
+            f"number for each cluster; got {eta!r}. It is a squared distance: the typicality of a "
+            "row at squared distance eta is exp(-1) (1/2 in the 1993 form)."
         )
-    return np.broadcast_to(spread, (n_clusters,)).copy()
+    return spread
