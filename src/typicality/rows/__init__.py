@@ -4,10 +4,8 @@ Every engine cuts the rows into blocks and offers `fold` and `map`
 (:class:`~typicality.rows.base.Rows`). The layers above do not know which engine they use.
 """
 
-from typicality._threads import TreeSum
 from typicality.rows.array import ArrayRows, SparseRows, rows_in_memory
 from typicality.rows.base import (
-    BLOCK_ROWS,
     Additive,
     Block,
     Rows,
@@ -21,18 +19,14 @@ from typicality.rows.distinct import LARGEST_SAMPLE, DistinctRows, content_hash
 from typicality.rows.features import Features
 from typicality.rows.file import FileRows, open_rows
 from typicality.rows.quantiles import (
-    Histogram,
     histogram,
     quantile,
     quantiles,
     robust_spreads,
-    unit_of_weight,
-    weighted_quantile,
 )
 from typicality.rows.tensor import TensorRows
 
 __all__ = [
-    "BLOCK_ROWS",
     "LARGEST_SAMPLE",
     "Additive",
     "ArrayRows",
@@ -40,11 +34,9 @@ __all__ = [
     "DistinctRows",
     "Features",
     "FileRows",
-    "Histogram",
     "Rows",
     "SparseRows",
     "TensorRows",
-    "TreeSum",
     "as_rows",
     "content_hash",
     "count_distinct_rows",
@@ -57,6 +49,4 @@ __all__ = [
     "robust_spreads",
     "row_blocks",
     "rows_in_memory",
-    "unit_of_weight",
-    "weighted_quantile",
 ]
