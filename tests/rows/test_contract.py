@@ -13,7 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from typicality import FuzzyCMeans, _threads, open_rows
 from typicality._sparse import as_dense, sparse_rows
-from typicality.rows import ArrayRows, Block, Rows, SparseRows, TensorRows, TreeSum, file, quantile
+from typicality._threads import TreeSum
+from typicality.rows import ArrayRows, Block, Rows, SparseRows, TensorRows, file, quantile
 from typicality.rows.dask import dask_rows
 
 N_ROWS = 1700

@@ -19,8 +19,9 @@ from typicality import (
     SparseAdaptivePCM,
     open_rows,
 )
+from typicality._threads import TreeSum
 from typicality.exceptions import TableError
-from typicality.rows import ArrayRows, DistinctRows, TreeSum, base, file
+from typicality.rows import ArrayRows, DistinctRows, base, file
 
 dask = pytest.importorskip("dask", reason="Dask is not installed: its engine is not tested")
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")

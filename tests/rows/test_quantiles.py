@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from typicality.rows import ArrayRows, Histogram, quantile, weighted_quantile
+from typicality.rows import ArrayRows, quantile
+from typicality.rows.quantiles import Histogram, weighted_quantile
 
 values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
 

@@ -6,10 +6,8 @@ Every engine cuts the rows into blocks and offers `fold` and `map`
 
 from typing import TYPE_CHECKING, Any
 
-from typicality._threads import TreeSum
 from typicality.rows.array import ArrayRows, SparseRows, rows_in_memory
 from typicality.rows.base import (
-    BLOCK_ROWS,
     Additive,
     Block,
     Rows,
@@ -23,13 +21,10 @@ from typicality.rows.distinct import LARGEST_SAMPLE, DistinctRows, content_hash
 from typicality.rows.features import Features
 from typicality.rows.opening import open_rows
 from typicality.rows.quantiles import (
-    Histogram,
     histogram,
     quantile,
     quantiles,
     robust_spreads,
-    unit_of_weight,
-    weighted_quantile,
 )
 from typicality.rows.tensor import TensorRows
 
@@ -37,7 +32,6 @@ if TYPE_CHECKING:
     from typicality.rows.file import FileRows
 
 __all__ = [
-    "BLOCK_ROWS",
     "LARGEST_SAMPLE",
     "Additive",
     "ArrayRows",
@@ -45,11 +39,9 @@ __all__ = [
     "DistinctRows",
     "Features",
     "FileRows",
-    "Histogram",
     "Rows",
     "SparseRows",
     "TensorRows",
-    "TreeSum",
     "as_rows",
     "content_hash",
     "count_distinct_rows",
@@ -62,8 +54,6 @@ __all__ = [
     "robust_spreads",
     "row_blocks",
     "rows_in_memory",
-    "unit_of_weight",
-    "weighted_quantile",
 ]
 
 
