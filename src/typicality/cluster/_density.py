@@ -15,7 +15,6 @@ from typicality.cluster._diagnostics import (
 from typicality.cluster._estimator import KernelEstimator
 from typicality.kernels import BANDWIDTH_KERNELS
 from typicality.membership.possibilistic import Possibilistic1996
-from typicality.solve.lookahead import looking_ahead
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import (
     Alternation,
@@ -32,7 +31,7 @@ class DensityEstimator(KernelEstimator):
 
     def _step(self, space: Any) -> Step:
         """One iteration. A subclass can change the spread, or the residual that `tol` bounds."""
-        return ByWeights(looking_ahead(Alternation(space), space))
+        return ByWeights(Alternation(space))
 
 
 def solve_one_cluster(
