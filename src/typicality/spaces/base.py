@@ -85,6 +85,24 @@ class Prototypes(Predictor):
 P = TypeVar("P", bound=Prototypes)
 
 
+class Members(NamedTuple):
+    """The rows that prefer each cluster.
+
+    Parameters
+    ----------
+    mass : array of shape (c,)
+        The sum of their sample weights.
+    distance : array of shape (c,)
+        Their mean distance, not squared, to their mean; zero where there are none.
+    sqdist : array of shape (c,)
+        Their mean squared distance.
+    """
+
+    mass: Doubles
+    distance: Doubles
+    sqdist: Doubles
+
+
 @dataclass(frozen=True, eq=False)
 class Sweep(Generic[P]):
     """What one pass over the rows gives.
@@ -110,29 +128,7 @@ class Sweep(Generic[P]):
     mass: Doubles
     within_sqdist: Doubles
     relative_move: float
-    members: "Members[P] | None" = None
-
-
-@dataclass(frozen=True, eq=False)
-class Members(Generic[P]):
-    """The rows that prefer each cluster.
-
-    Parameters
-    ----------
-    mass : array of shape (c,)
-        The sum of their sample weights.
-    means : Prototypes
-        Their means; anything where there are none.
-    distance : array of shape (c,)
-        Their mean distance, not squared, to their mean; zero where there are none.
-    sqdist : array of shape (c,)
-        Their mean squared distance.
-    """
-
-    mass: Doubles
-    means: P
-    distance: Doubles
-    sqdist: Doubles
+    members: Members | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -495,7 +491,7 @@ class Space(ABC, Generic[P]):
 
     def _members(
         self, rule: MembershipRule, prototypes: P, sums: Sums, keep: NDArray[np.int32] | None
-    ) -> Members[P]:
+    ) -> Members:
         """The rows of each label, by a second pass."""
         mass = sums.tally.weight[:-1]
         means = self.means(sums.members, mass, unless_empty=prototypes)
@@ -505,13 +501,14 @@ class Space(ABC, Generic[P]):
             own = predictor.labels(rule, block.X) if keep is None else keep[rows_of(block)]
             some = np.flatnonzero(own >= 0)
             own = own[some]
-            sqdist = array_of(self.sqdist(means, block))[some, own]
+            exact = block._replace(X=block.X.astype(np.float64, copy=False))
+            sqdist = array_of(self.sqdist(means, exact))[some, own]
             weight = np.ones(len(some)) if block.weight is None else block.weight[some]
             both = (np.sqrt(sqdist), sqdist)
             return np.array([np.bincount(own, weight * d, len(mass)) for d in both])
 
         distance, sqdist = self.rows.fold(distances) / np.where(mass > 0, mass, 1.0)
-        return Members(mass, means, distance, sqdist)
+        return Members(mass, distance, sqdist)
 
     def outcome(
         self,

@@ -93,15 +93,9 @@ class Centroids(Prototypes):
     def _tensor_sqdist(self, X: Any) -> Any:
         import torch
 
-        rows, centers = self.about_origin(X), tensor_of(self.offsets, str(X.device))
+        rows, centers = _about(self.origin, X), tensor_of(self.offsets, str(X.device))
         norms = rows.square().sum(dim=1, keepdim=True) + centers.square().sum(dim=1)
         return torch.addmm(norms, rows, centers.T, alpha=-2.0).clamp_(min=0.0)
-
-    def about_origin(self, X: Any) -> Any:
-        """Rows of an array or a tensor relative to the origin, as float64."""
-        if is_tensor(X):
-            return X.double() - tensor_of(self.origin, str(X.device)).double()
-        return (X - self.origin).astype(np.float64, copy=False)
 
     def is_small(self, n_rows: int) -> bool:
         """Whether arrays are quick enough for so many rows, by the sizes alone."""
@@ -175,7 +169,7 @@ class Euclidean(Space[Centroids]):
         if is_sparse(X):  # they are summed as they are, and the origin is subtracted from the sums
             about_zero: Doubles = (X.astype(np.float64, copy=False).T @ weights).T
             return np.asarray(about_zero - weights.sum(axis=0)[:, None] * origin)
-        rows = Centroids(origin, np.empty((0, 0))).about_origin(X)
+        rows = _about(origin, X)
         if is_tensor(X):
             weights = tensor_of(weights, str(X.device))
             return np.asarray((weights.double().T @ rows).cpu().numpy())
@@ -299,6 +293,13 @@ class Euclidean(Space[Centroids]):
         few = self.rows.sample(at_most)
         sample = Euclidean(few.rows, few.weight.astype(self.rows.dtype))
         return Subsample(sample, lambda p: self.at(p.centers), lambda p: sample.at(p.centers))
+
+
+def _about(origin: Floats, X: Any) -> Any:
+    """Rows of an array or a tensor relative to an origin, as float64."""
+    if is_tensor(X):
+        return X.double() - tensor_of(origin, str(X.device)).double()
+    return (X - origin).astype(np.float64, copy=False)
 
 
 def _read_only(array: Floats) -> Floats:
