@@ -467,7 +467,8 @@ def warn_about_fragments(tally: Tally, unit: float, *, remedy: str) -> None:
 def memberships_collapsed(space: Space[Any], state: ClusterState[Any]) -> bool:
     """Whether even the clearest membership is about 1 / c."""
     n_clusters = state.prototypes.n_clusters
-    largest = space.largest_membership(state.rule, state.prototypes)
+    some = space.sqdist_of(state.prototypes, space.sample())
+    largest = float(state.rule.memberships(some).max())
     return n_clusters > 1 and bool(largest * n_clusters < 1 + _COLLAPSED_SPREAD)
 
 

@@ -30,7 +30,7 @@ from typicality.solve.schedules import (
 )
 from typicality.solve.starts import farthest_rows
 from typicality.solve.step import ClusterState
-from typicality.spaces import Euclidean, Space
+from typicality.spaces import Euclidean, Gaps, Space
 
 _PATH_ROWS, _KERNEL_PATH_ROWS = 1500, 500  # of more, lambda is chosen on a sample
 _PATH_TOL, _PATH_ITER = 1e-3, 100  # along the path; at the value that is chosen, as asked for
@@ -273,7 +273,7 @@ class SequentialPCM(AdaptiveClusterer):
         self, space: Space[Any], given: Any, unit: float, callbacks: FitCallbacks
     ) -> Sequential[Any]:
         """The rounds in a space, at any lambda, from given prototypes or two rows far apart."""
-        gaps = space.gaps()
+        gaps: Gaps[Any] = Gaps(space, space.sample())
         if given is None:
             given = farthest_rows(space, gaps, space.mean, 2)
         return Sequential(

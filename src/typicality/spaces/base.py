@@ -15,7 +15,7 @@ from typicality._typing import Doubles, Floats, Places
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import Hard
 from typicality.rows import Additive, Block, Rows
-from typicality.spaces.sample import SAMPLE_ROWS, Gaps, Sample
+from typicality.spaces.sample import SAMPLE_ROWS, Sample
 
 TOWARDS_THE_MEAN = 0.05
 _LARGEST_START = 1024  # distinct rows a start looks at
@@ -367,15 +367,6 @@ class Space(ABC, Generic[P]):
         """Distinct rows that prototypes can start at: `index`, `weight` and their distances."""
         return self.sample(max(_LARGEST_START, 4 * n_clusters))
 
-    @cached_property
-    def n_distinct_rows(self) -> int:
-        """The number of distinct rows of positive weight."""
-        return self.rows.sample().n_distinct
-
-    def largest_membership(self, rule: MembershipRule, prototypes: P) -> float:
-        """The clearest membership of a sample of the rows that take part."""
-        return float(rule.memberships(self.sqdist_of(prototypes, self.sample())).max())
-
     def near_rows(self, index: Places, *, share: float = TOWARDS_THE_MEAN) -> P:
         """Prototypes at rows, drawn by a small share of the way towards the mean of the data.
 
@@ -501,8 +492,7 @@ class Space(ABC, Generic[P]):
             own = predictor.labels(rule, block.X) if keep is None else keep[rows_of(block)]
             some = np.flatnonzero(own >= 0)
             own = own[some]
-            exact = block._replace(X=block.X.astype(np.float64, copy=False))
-            sqdist = array_of(self.sqdist(means, exact))[some, own]
+            sqdist = array_of(self.sqdist(means, block))[some, own]
             weight = np.ones(len(some)) if block.weight is None else block.weight[some]
             both = (np.sqrt(sqdist), sqdist)
             return np.array([np.bincount(own, weight * d, len(mass)) for d in both])
@@ -539,10 +529,6 @@ class Space(ABC, Generic[P]):
 
         sums = self.rows.fold(of_block)
         return self.means(sums.sums, sums.total)
-
-    def gaps(self, at_most: int | None = SAMPLE_ROWS) -> Gaps[P]:
-        """Distances from rows of a sample to their nearest rows, isolated rows left out."""
-        return Gaps(self, self.sample(at_most))
 
 
 def is_reached(total: Doubles) -> NDArray[np.bool_]:
