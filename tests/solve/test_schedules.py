@@ -15,7 +15,7 @@ from typicality.solve.indices import PartitionIndex, partition_index
 from typicality.solve.picard import PicardResult, Status, picard
 from typicality.solve.schedules import Sequential, follow_path, lambda_grid, rising_path
 from typicality.solve.step import Alternation
-from typicality.spaces import Euclidean
+from typicality.spaces import Euclidean, Gaps
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def sequential(blobs):
     step = Alternation(space, AdaptedSpread(smallest=1e-12))
     return Sequential(
         space,
-        space.gaps(),
+        Gaps(space, space.sample()),
         run=partial(picard, step, tol=1e-6, max_iter=500),
         rule=SparsePossibilistic,
         start=space.near_rows(np.array([0, 70]), share=0.0),
@@ -47,7 +47,7 @@ def test_sequential_tries_the_densest_free_row_when_the_farthest_fails(rng):
     space = Euclidean(np.concatenate([blobs, noise]))
     one = Sequential(
         space,
-        space.gaps(),
+        Gaps(space, space.sample()),
         run=lambda state: PicardResult(state, Status.CONVERGED, (0.0,), (0.0,)),
         rule=SparsePossibilistic,
         start=space.near_rows(np.array([0]), share=0.0),

@@ -155,7 +155,12 @@ def test_input_space_does_not_depend_on_threads(rng, n_features):
             prototypes = space.prototypes(memberships)
             slow = sums_of(WithoutCompiledForm(Fuzzy(2.0)), prototypes, X)
             seen.append(
-                (space.features.mean, space.features.variance, prototypes.offsets, slow.sums)
+                (
+                    space.rows.features.mean,
+                    space.rows.features.variance,
+                    prototypes.offsets,
+                    slow.sums,
+                )
             )
     for one, other in zip(*seen, strict=True):
         assert_array_equal(one, other)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from reference import input_space as slow
 from reference import members as reference
 from typicality.kernels import Linear
-from typicality.spaces import Euclidean, Gram
+from typicality.spaces import Euclidean, Gaps, Gram
 
 pytestmark = pytest.mark.usefixtures("module_compiling")
 
@@ -28,7 +28,7 @@ def test_farthest_row_takes_part(rng, open_space):
     space = open_space(X, weight)
     prototypes = space.near_rows(np.array([0, 1]), share=0.0)
     nearest = np.where(weight > 0, slow.sqdist(X, X[[0, 1]]).min(axis=1), -1)
-    assert space.gaps().farthest_row(prototypes) == nearest.argmax()
+    assert Gaps(space, space.sample()).farthest_row(prototypes) == nearest.argmax()
 
 
 def test_farthest_row_does_not_depend_on_order_when_rows_tie():
@@ -36,7 +36,7 @@ def test_farthest_row_does_not_depend_on_order_when_rows_tie():
     for order in (np.arange(5), np.array([4, 1, 3, 0, 2]), np.array([2, 3, 0, 1, 4])):
         space = Euclidean(X[order])
         middle = space.at(np.zeros((1, 2)))
-        assert X[order][space.gaps().farthest_row(middle)].tolist() == [-1.0, 0.0]
+        assert X[order][Gaps(space, space.sample()).farthest_row(middle)].tolist() == [-1.0, 0.0]
 
 
 @either_space
@@ -46,8 +46,8 @@ def test_gaps_leave_isolated_rows_out(rng, open_space, copies):
     space = open_space(X)
     prototypes = space.near_rows(np.array([0]), share=0.0)
     expected = reference.nearest_sqdist(X[:100]).max()
-    assert_allclose(space.gaps().max_gap, expected, rtol=1e-9)
-    assert space.gaps().farthest_row(prototypes) < 100
+    assert_allclose(Gaps(space, space.sample()).max_gap, expected, rtol=1e-9)
+    assert Gaps(space, space.sample()).farthest_row(prototypes) < 100
 
 
 def largest_gap(gaps):
@@ -58,5 +58,5 @@ def largest_gap(gaps):
 def test_max_gap_is_right_for_any_data(seed, n, d):
     rng = np.random.default_rng(seed)
     X = np.unique(rng.standard_t(1.5, size=(n, d)).round(2), axis=0)
-    expected = largest_gap(reference.nearest_sqdist(X))
-    assert_allclose(Euclidean(X).gaps().max_gap, expected, rtol=1e-9)
+    expected, space = largest_gap(reference.nearest_sqdist(X)), Euclidean(X)
+    assert_allclose(Gaps(space, space.sample()).max_gap, expected, rtol=1e-9)

@@ -17,7 +17,6 @@ from typicality.cluster._estimator import Estimator
 from typicality.cluster._inputs import Reader
 from typicality.kernels import BANDWIDTH_KERNELS, Kernel
 from typicality.membership.possibilistic import Possibilistic1996
-from typicality.solve.lookahead import looking_ahead
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import (
     Alternation,
@@ -42,7 +41,7 @@ class DensityEstimator(Estimator):
 
     def _step(self, space: Any) -> Step:
         """One iteration. A subclass can change the spread, or the residual that `tol` bounds."""
-        return ByWeights(looking_ahead(Alternation(space), space))
+        return ByWeights(Alternation(space))
 
 
 def solve_one_cluster(

@@ -407,7 +407,8 @@ def warn_about_collapse(
 ) -> bool:
     """Warn if even the clearest membership is about 1 / c; whether it is."""
     n_clusters = state.prototypes.n_clusters
-    largest = space.largest_membership(state.rule, state.prototypes)
+    some = space.sqdist_of(state.prototypes, space.sample())
+    largest = float(state.rule.memberships(some).max())
     if n_clusters == 1 or largest * n_clusters >= 1 + _COLLAPSED_SPREAD:
         return False
     tell("collapsed memberships", stage=stage, n_clusters=n_clusters, advice=advice(space))

@@ -372,7 +372,7 @@ def open_space(
     on_device = sums.device is not None and not isinstance(rows, Rows)
     given = TensorRows(rows, sample_weight, str(sums.device)) if on_device else rows
     input_space = Euclidean(given, sample_weight)
-    features = input_space.features
+    features = input_space.rows.features
     check_magnitudes(features, rows.dtype)
     sparse = isinstance(input_space.rows, SparseRows)
     points = SparseCoordinates if sparse else Coordinates
@@ -389,7 +389,7 @@ def open_space(
         low, high = typical_range(input_space.rows)
         reader = Box.of(low, high, coordinates.origin, box)
         boxed = Euclidean(input_space.rows.moved(reader.read))
-        return OpenSpace(boxed, reader, built, boxed.features)
+        return OpenSpace(boxed, reader, built, boxed.rows.features)
     kept = rows.copy()  # a model must not see X change
     on_host = kept if is_sparse(kept) else np.asarray(kept)
     columns = KernelColumns(built, on_host)
@@ -451,7 +451,7 @@ def _open_mixed(
     factor = kernel.factors(rows.shape[1], width).astype(rows.dtype)
     opened = open_space(Gaussian(width), "auto", rows * factor, weight, explicit=False, sums=sums)
     reader: Any = opened.reader
-    features = Euclidean(numbers, weight).features if numbers.shape[1] else None
+    features = Euclidean(numbers, weight).rows.features if numbers.shape[1] else None
     return replace(opened, reader=Stretched(reader, factor), features=features)
 
 

@@ -37,7 +37,7 @@ from typicality.solve.schedules import (
 )
 from typicality.solve.starts import farthest_rows, max_min, start_rows
 from typicality.solve.step import Alternation, ClusterState
-from typicality.spaces import Euclidean, Space
+from typicality.spaces import Euclidean, Gaps, Space
 
 Run = Callable[..., PicardResult[State]]
 
@@ -747,7 +747,7 @@ class SequentialPCM(AdaptiveClusterer):
         self, space: Space[Any], given: Any, unit: float, callbacks: FitCallbacks
     ) -> Sequential[Any]:
         """The rounds in a space, at any lambda, from given prototypes or two rows far apart."""
-        gaps = space.gaps()
+        gaps: Gaps[Any] = Gaps(space, space.sample())
         if given is None:
             given = farthest_rows(space, gaps, space.mean, 2)
         return Sequential(

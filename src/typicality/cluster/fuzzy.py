@@ -239,7 +239,7 @@ def fuzzifier(m: float | str, space: Space[Any]) -> float:
     """
     if not isinstance(m, str):
         return float(m)
-    n, d = space.n_distinct_rows, space.dimension
+    n, d = space.rows.sample().n_distinct, space.dimension
     power = -0.0406 * math.log(n) - 0.1134
     automatic: float = 1 + (1418 / n + 22.05) * d**-2 + (12.33 / n + 0.243) * d**power
     if isinstance(space, Gram):

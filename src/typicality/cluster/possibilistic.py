@@ -254,7 +254,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         opened = self._open(rows, weight)
         space = opened.space
         # One far row would get a prototype of its own in the preliminary partition.
-        enough = space.typical.n_distinct_rows >= starts.n_clusters
+        enough = space.typical.rows.sample().n_distinct >= starts.n_clusters
         typical = space.typical if enough else space
         m = fuzzifier(self.m, typical)
         needs_partition = estimates_eta or not starts.is_array

@@ -138,9 +138,9 @@ class NoiseBIC:
     def _standardised(self) -> tuple[Doubles, float, bool]:
         """Rows with variance 1 in all directions, the log of their volume, and if by feature."""
         weight = _weights(self.space)
-        spread = np.sqrt(self.space.features.variance)
+        spread = np.sqrt(self.space.rows.features.variance)
         varies = spread > 0
-        rows = (self.space.X[:, varies] - self.space.features.mean[varies]) / spread[varies]
+        rows = (self.space.X[:, varies] - self.space.rows.features.mean[varies]) / spread[varies]
         if len(rows) < rows.shape[1]:  # the others are zero, and all would cost O(d^3)
             factor = rows * np.sqrt(weight / weight.sum())[:, None]
             _, scales, across = np.linalg.svd(factor, full_matrices=False)

@@ -177,7 +177,7 @@ class _Candidate(NamedTuple):
     loss: float
 
 
-def one_cluster(space: Space[P]) -> tuple[P, Members[P]]:
+def one_cluster(space: Space[P]) -> tuple[P, Members]:
     """All rows as a single cluster: the mean of all rows, and its members."""
     mean = space.mean
     alone = Possibilistic1996(np.array([space.total_variance]))

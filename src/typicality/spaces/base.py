@@ -15,7 +15,7 @@ from typicality._typing import Doubles, Floats, Places
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import Hard
 from typicality.rows import Additive, Block, Rows
-from typicality.spaces.sample import SAMPLE_ROWS, Gaps, Sample
+from typicality.spaces.sample import SAMPLE_ROWS, Sample
 
 TOWARDS_THE_MEAN = 0.05
 _LARGEST_START = 1024  # distinct rows a start looks at
@@ -85,6 +85,24 @@ class Prototypes(Predictor):
 P = TypeVar("P", bound=Prototypes)
 
 
+class Members(NamedTuple):
+    """The rows that prefer each cluster.
+
+    Parameters
+    ----------
+    mass : array of shape (c,)
+        The sum of their sample weights.
+    distance : array of shape (c,)
+        Their mean distance, not squared, to their mean; zero where there are none.
+    sqdist : array of shape (c,)
+        Their mean squared distance.
+    """
+
+    mass: Doubles
+    distance: Doubles
+    sqdist: Doubles
+
+
 @dataclass(frozen=True, eq=False)
 class Sweep(Generic[P]):
     """What one pass over the rows gives.
@@ -110,29 +128,7 @@ class Sweep(Generic[P]):
     mass: Doubles
     within_sqdist: Doubles
     relative_move: float
-    members: "Members[P] | None" = None
-
-
-@dataclass(frozen=True, eq=False)
-class Members(Generic[P]):
-    """The rows that prefer each cluster.
-
-    Parameters
-    ----------
-    mass : array of shape (c,)
-        The sum of their sample weights.
-    means : Prototypes
-        Their means; anything where there are none.
-    distance : array of shape (c,)
-        Their mean distance, not squared, to their mean; zero where there are none.
-    sqdist : array of shape (c,)
-        Their mean squared distance.
-    """
-
-    mass: Doubles
-    means: P
-    distance: Doubles
-    sqdist: Doubles
+    members: Members | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -371,15 +367,6 @@ class Space(ABC, Generic[P]):
         """Distinct rows that prototypes can start at: `index`, `weight` and their distances."""
         return self.sample(max(_LARGEST_START, 4 * n_clusters))
 
-    @cached_property
-    def n_distinct_rows(self) -> int:
-        """The number of distinct rows of positive weight."""
-        return self.rows.sample().n_distinct
-
-    def largest_membership(self, rule: MembershipRule, prototypes: P) -> float:
-        """The clearest membership of a sample of the rows that take part."""
-        return float(rule.memberships(self.sqdist_of(prototypes, self.sample())).max())
-
     def near_rows(self, index: Places, *, share: float = TOWARDS_THE_MEAN) -> P:
         """Prototypes at rows, drawn by a small share of the way towards the mean of the data.
 
@@ -495,7 +482,7 @@ class Space(ABC, Generic[P]):
 
     def _members(
         self, rule: MembershipRule, prototypes: P, sums: Sums, keep: NDArray[np.int32] | None
-    ) -> Members[P]:
+    ) -> Members:
         """The rows of each label, by a second pass."""
         mass = sums.tally.weight[:-1]
         means = self.means(sums.members, mass, unless_empty=prototypes)
@@ -511,7 +498,7 @@ class Space(ABC, Generic[P]):
             return np.array([np.bincount(own, weight * d, len(mass)) for d in both])
 
         distance, sqdist = self.rows.fold(distances) / np.where(mass > 0, mass, 1.0)
-        return Members(mass, means, distance, sqdist)
+        return Members(mass, distance, sqdist)
 
     def outcome(
         self,
@@ -542,10 +529,6 @@ class Space(ABC, Generic[P]):
 
         sums = self.rows.fold(of_block)
         return self.means(sums.sums, sums.total)
-
-    def gaps(self, at_most: int | None = SAMPLE_ROWS) -> Gaps[P]:
-        """Distances from rows of a sample to their nearest rows, isolated rows left out."""
-        return Gaps(self, self.sample(at_most))
 
 
 def is_reached(total: Doubles) -> NDArray[np.bool_]:

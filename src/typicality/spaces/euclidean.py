@@ -19,7 +19,6 @@ from typicality.rows import (
     LARGEST_SAMPLE,
     Block,
     DistinctRows,
-    Features,
     Rows,
     SparseRows,
     rows_in_memory,
@@ -32,7 +31,6 @@ _TILE_ENTRIES = 2**16  # entries of the largest array of a tile: stays in the L2
 _ROWS_PER_THREAD = 4096
 _SWEEPS = 400  # of a fit
 _ENTRY_SECONDS, _PRODUCT_SECONDS = 4e-8, 2e-9  # of arrays: rows x clusters, and x features
-_MOMENT_ROWS = 512  # of a sparse matrix, whose eigenvalues stand for those of all
 _EXACT_EIGENVALUES = 512  # the side of the largest matrix whose eigenvalues are all computed
 
 
@@ -93,15 +91,9 @@ class Centroids(Prototypes):
     def _tensor_sqdist(self, X: Any) -> Any:
         import torch
 
-        rows, centers = self.about_origin(X), tensor_of(self.offsets, str(X.device))
+        rows, centers = _about(self.origin, X), tensor_of(self.offsets, str(X.device))
         norms = rows.square().sum(dim=1, keepdim=True) + centers.square().sum(dim=1)
         return torch.addmm(norms, rows, centers.T, alpha=-2.0).clamp_(min=0.0)
-
-    def about_origin(self, X: Any) -> Any:
-        """Rows of an array or a tensor relative to the origin, as float64."""
-        if is_tensor(X):
-            return X.double() - tensor_of(self.origin, str(X.device)).double()
-        return (X - self.origin).astype(np.float64, copy=False)
 
     def is_small(self, n_rows: int) -> bool:
         """Whether arrays are quick enough for so many rows, by the sizes alone."""
@@ -175,7 +167,7 @@ class Euclidean(Space[Centroids]):
         if is_sparse(X):  # they are summed as they are, and the origin is subtracted from the sums
             about_zero: Doubles = (X.astype(np.float64, copy=False).T @ weights).T
             return np.asarray(about_zero - weights.sum(axis=0)[:, None] * origin)
-        rows = Centroids(origin, np.empty((0, 0))).about_origin(X)
+        rows = _about(origin, X)
         if is_tensor(X):
             weights = tensor_of(weights, str(X.device))
             return np.asarray((weights.double().T @ rows).cpu().numpy())
@@ -226,11 +218,6 @@ class Euclidean(Space[Centroids]):
         tally = Tally.of(labels, block.weight, c) if wanted.counted else 0
         return Sums(first, mass, within, mass, objective, tally, members)
 
-    @property
-    def features(self) -> Features:
-        """Means, variances and ranges of the features."""
-        return self.rows.features
-
     @cached_property
     def _typical(self) -> "Euclidean | None":  # type: ignore[override]
         """The space of the typical rows, if there are others. One fold, and medians of a sample."""
@@ -244,38 +231,28 @@ class Euclidean(Space[Centroids]):
     @cached_property
     def origin(self) -> Floats:
         """The mean of the typical rows, in the type of the data."""
-        return self.typical.features.mean.astype(self.rows.dtype)
+        return self.typical.rows.features.mean.astype(self.rows.dtype)
 
     @cached_property
     def mean(self) -> Centroids:
-        return Centroids(self.origin, (self.features.mean - self.origin)[None])
+        return Centroids(self.origin, (self.rows.features.mean - self.origin)[None])
 
     @property
     def total_variance(self) -> float:
-        return float(self.features.variance.sum())
+        return float(self.rows.features.variance.sum())
 
     @property
     def dimension(self) -> float:
         """The number of features that are not constant; 1 where all are."""
-        return max(float(np.count_nonzero(self.features.low < self.features.high)), 1.0)
+        return max(float(np.count_nonzero(self.rows.features.low < self.rows.features.high)), 1.0)
 
     def largest_moment(self, *, normalised: bool) -> float:
         if isinstance(self.rows, SparseRows):
-            return float(self.sample(_MOMENT_ROWS).moments(normalised=normalised)[-1])
+            return super().largest_moment(normalised=normalised)
         some = self.rows.sample(SAMPLE_ROWS)
         sqnorm = some.sqdist_to_mean() if normalised else np.ones(len(some.rows))
         scale = np.sqrt(some.weight / np.where(sqnorm > 0, sqnorm, 1.0) / some.weight.sum())
         return _largest_eigenvalue((some.rows - some.mean) * scale[:, None])
-
-    @property
-    def how(self) -> str:
-        if not isinstance(self.rows, SparseRows):
-            return super().how
-        return (
-            f"each iteration is one sweep over the {self.rows.X.nnz:,} stored values of "
-            f"{self.rows.n_rows:,} sparse rows x {self.rows.n_features:,} features; no row is made "
-            "dense."
-        )
 
     def candidates(self, n_clusters: int) -> DistinctRows:
         return self.rows.sample(max(LARGEST_SAMPLE, 4 * n_clusters))
@@ -299,6 +276,13 @@ class Euclidean(Space[Centroids]):
         few = self.rows.sample(at_most)
         sample = Euclidean(few.rows, few.weight.astype(self.rows.dtype))
         return Subsample(sample, lambda p: self.at(p.centers), lambda p: sample.at(p.centers))
+
+
+def _about(origin: Floats, X: Any) -> Any:
+    """Rows of an array or a tensor relative to an origin, as float64."""
+    if is_tensor(X):
+        return X.double() - tensor_of(origin, str(X.device)).double()
+    return (X - origin).astype(np.float64, copy=False)
 
 
 def _read_only(array: Floats) -> Floats:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -110,23 +111,20 @@ class KernelPrototypes(Prototypes):
         Products with the kernel matrix of the training rows.
     weights, products : arrays of shape (n, c), or tensors where sums are computed on a device
         The weights, each column of which sums to one, and :math:`E w_k` on the training rows.
-    cross : array of shape (c, c)
-        :math:`w_k^\top E w_l`.
     """
 
     operator: Operator
     weights: Any
     products: Any
-    cross: Doubles
-
-    @classmethod
-    def of(cls, operator: Operator, weights: Any, products: Any) -> Self:
-        """Prototypes by their weights and products."""
-        return cls(operator, weights, products, array_of(weights.T @ products))
 
     @property
     def n_clusters(self) -> int:
         return int(self.weights.shape[1])
+
+    @cached_property
+    def cross(self) -> Doubles:
+        r""":math:`w_k^\top E w_l`, shape (c, c)."""
+        return array_of(self.weights.T @ self.products)  # type: ignore[no-any-return]
 
     @property
     def energy(self) -> Doubles:
@@ -139,23 +137,17 @@ class KernelPrototypes(Prototypes):
         return sqdist_of_products(self.products, self.energy)
 
     def take(self, order: Places) -> Self:
-        return replace(
-            self,
-            weights=self.weights[:, order],
-            cross=self.cross[np.ix_(order, order)],
-            products=self.products[:, order],
-        )
+        return replace(self, weights=self.weights[:, order], products=self.products[:, order])
 
     def join(self, other: Self) -> Self:
-        xp = namespace(self.weights)
-        weights = xp.concat([self.weights, other.weights], axis=1)
-        products = xp.concat([self.products, other.products], axis=1)
-        return self.of(self.operator, weights, products)
+        concat = partial(namespace(self.weights).concat, axis=1)
+        weights, products = [self.weights, other.weights], [self.products, other.products]
+        return replace(self, weights=concat(weights), products=concat(products))
 
     def blend(self, other: Self, share: float) -> Self:
         weights = self.weights + share * (other.weights - self.weights)
         products = self.products + share * (other.products - self.products)
-        return self.of(self.operator, weights, products)
+        return replace(self, weights=weights, products=products)
 
     def change_from(self, before: Self) -> float:
         """How much the weights changed, in total; the most of all prototypes."""
@@ -272,7 +264,7 @@ class Gram(Space[KernelPrototypes]):
             products = operator.complement_of(weights)
         else:
             products = np.asarray(operator.complement(weights), dtype=np.float64)
-        return KernelPrototypes.of(operator, weights, products)
+        return KernelPrototypes(operator, weights, products)
 
     def moves(self, before: KernelPrototypes, after: KernelPrototypes) -> Doubles:
         """To full precision however small they are: -delta' E delta."""

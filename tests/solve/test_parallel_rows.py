@@ -6,8 +6,7 @@ from numpy.testing import assert_array_equal
 
 from typicality import FuzzyCMeans
 from typicality.rows import ArrayRows, base
-from typicality.solve.passes import parallel_rows
-from typicality.solve.starts import plus_plus, start_rows
+from typicality.solve.starts import parallel_rows, plus_plus, start_rows
 from typicality.spaces import Euclidean, euclidean
 
 CUTS = (1, 700, 700, 1500)
