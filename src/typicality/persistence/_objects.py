@@ -18,8 +18,7 @@ from typicality._sparse import SparseArray
 from typicality._tensors import array_of
 from typicality._words import enumerated
 from typicality.exceptions import ModelFileError
-from typicality.operators.fused import FusedSums
-from typicality.operators.torch_blocked import TorchSums
+from typicality.operators.torch_blocked import DeviceSums
 from typicality.persistence._arrays import DTYPES, ArrayReader, ArrayWriter
 from typicality.persistence._schema import (
     IS_SOUND,
@@ -85,7 +84,7 @@ class Writer:
 
     def add(self, value: Any, where: str) -> int:
         """The number of an object of a known class among `objects`."""
-        if isinstance(value, FusedSums | TorchSums):
+        if isinstance(value, DeviceSums):
             value = value.on_host
         if id(value) not in self._numbers:
             name = _known_name(value, where)
