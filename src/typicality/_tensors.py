@@ -109,10 +109,10 @@ def tensor_of(values: Any, device: Place) -> Any:
 
 
 class OnDevice(NDArrayOperatorsMixin):
-    """A tensor that stands for an array: it is copied to the host when code for the CPU needs it.
+    """A tensor that stands for an array until code for the CPU needs it.
 
-    Slices and columns stay on the device; rows that are picked by their numbers, and results of
-    NumPy, are arrays.
+    Slices and columns stay on the device; rows that are picked by their numbers, results of NumPy
+    and `astype` are arrays, from one copy on the host. It has no other methods of an array.
 
     Parameters
     ----------
@@ -157,6 +157,10 @@ class OnDevice(NDArrayOperatorsMixin):
 
     def __float__(self) -> float:
         return float(self.tensor)
+
+    def astype(self, dtype: Any, *, copy: bool = True) -> NDArray[Any]:
+        """An array on the host."""
+        return self.host.astype(dtype, copy=copy)
 
     def copy(self) -> "OnDevice":
         """The same numbers in memory of their own, on the device."""

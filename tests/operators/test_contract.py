@@ -9,7 +9,8 @@ from operators.contract import (
     SUMS_CASES,
     SUMS_CHECKS,
 )
-from typicality.operators import Dense, Fused, Operator, TorchBlocked
+from typicality.operators import Dense, Operator
+from typicality.operators.torch_blocked import DeviceOperator
 
 
 @pytest.fixture(autouse=True)
@@ -34,5 +35,5 @@ def test_sums_at_points(case, check):
 
 def test_every_operator_is_under_contract():
     built = {type(case.build(*case.columns(np.eye(2)))) for case in OPERATOR_CASES.values()}
-    known = {Dense, *Operator.__subclasses__()} - {Fused, TorchBlocked}  # see test_device
+    known = {Dense, *Operator.__subclasses__()} - {DeviceOperator}  # see test_device
     assert built == known

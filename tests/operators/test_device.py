@@ -33,7 +33,7 @@ gpu = pytest.mark.gpu
 
 
 def on_cpu(columns, rows):
-    return TorchBlocked(columns, rows, "cpu")
+    return TorchBlocked(columns, rows, "cpu", 0.0)
 
 
 def fused_single(columns, rows):
@@ -120,7 +120,7 @@ def test_fused_sums_keep_their_bounds_for_every_tile(shape, d, width):
     ],
 )
 def test_what_has_no_fused_sums_is_computed_by_blocks(kernel, device, rtol, monkeypatch):
-    monkeypatch.setattr(torch_blocked, "on_device", lambda rows, device: rows)
+    monkeypatch.setattr(torch_blocked, "on_device", lambda rows, device: torch.as_tensor(rows))
     columns = KernelColumns(kernel, np.random.default_rng(0).normal(size=(300, 2)))
     operator = choose_operator(
         columns, columns.training, Tolerance(rtol, rtol, rtol), device=device

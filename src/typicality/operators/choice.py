@@ -34,9 +34,8 @@ def choose_operator(
         return Dense(columns, rows, keep=False)
     rtol, kernel = tolerance.absolute, columns.kernel_function
     if device is not None and log_profile(kernel) is not None:
-        if can_be_fused(kernel, device, rtol):
-            return Fused(columns, rows, device, rtol)
-        return TorchBlocked(columns, rows, device)
+        fused = can_be_fused(kernel, device, rtol)
+        return (Fused if fused else TorchBlocked)(columns, rows, device, rtol if fused else 0.0)
     if are_few(columns) or not has_compiled_sums(columns):
         return Dense(columns, rows, keep=are_few(columns))
     if can_be_summed(kernel, columns.training, rtol):

@@ -1,19 +1,16 @@
 """Gaussian sums on a GPU by fused kernels, in single precision where the promise allows it."""
 
 import math
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from typicality._cached import cached_property
-from typicality._tensors import array_of
-from typicality._typing import Doubles, Floats
+from typicality._typing import Floats
 from typicality.kernels import Gaussian
-from typicality.operators.base import Operator, matrix_of
-from typicality.operators.columns import KernelColumns
-from typicality.operators.torch_blocked import DeviceSums, on_device
+from typicality.operators.base import matrix_of
+from typicality.operators.torch_blocked import DeviceOperator
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -317,7 +314,7 @@ def can_be_fused(kernel: Any, device: str, rtol: float) -> bool:
     return on_gpu and type(kernel) is Gaussian and rtol >= _FINEST
 
 
-class Fused(Operator):
+class Fused(DeviceOperator):
     r"""Products of a Gaussian kernel matrix on a GPU, by kernels that are fused.
 
     Sums are in single precision with exponents from tensor cores, as far as the promise allows it:
@@ -329,88 +326,38 @@ class Fused(Operator):
     Costs O(n^2 d) time and O(n) memory.
 
     Original to typicality, see docs/theory.
-
-    Parameters
-    ----------
-    columns : KernelColumns
-        A Gaussian kernel against the training rows.
-    rows : array or OnDevice of shape (n, d)
-        The rows.
-    device : str
-        A GPU, as torch names it.
-    rtol : float
-        The promise.
     """
 
-    def __init__(self, columns: KernelColumns, rows: Any, device: str, rtol: float) -> None:
-        self.columns, self.device, self.rtol = columns, device, rtol
-        self._rows = GaussianRows(on_device(rows, device), columns.kernel_function.sigma)
-        self._double = rtol < _FINEST_SINGLE
+    finest = _FINEST
+    _mostly_doubtful = False
+
+    def _place(self, rows: "Tensor") -> None:
+        self._rows = GaussianRows(rows, self.columns.kernel_function.sigma)
 
     @property
     def how(self) -> str:
-        precision = "double precision" if self._double else "single precision, checked row by row"
+        double = self.rtol < _FINEST_SINGLE or self._mostly_doubtful
+        precision = "double precision" if double else "single precision, checked row by row"
         return (
             f"{matrix_of(self.columns.n_training)} is computed again in each iteration on "
             f"{self.device}, by a fused kernel in {precision}."
         )
 
-    def __matmul__(self, weights: Floats) -> Floats:
-        return np.asarray(array_of(self._product(on_device(weights, self.device))))
-
-    def complement(self, weights: Floats) -> Floats:
-        return np.asarray(array_of(self.complement_of(on_device(weights, self.device))))
-
-    def complement_of(self, weights: "Tensor") -> "Tensor":
-        """`complement` of a tensor of float64, as one."""
-        return weights.sum(dim=0) - self._product(weights)
-
-    def _product(self, weights: "Tensor") -> "Tensor":
-        if not self._double:
-            sums, doubtful = self._rows.sums(weights, self.rtol)
-            if len(doubtful) <= _MOST_DOUBTFUL * len(sums):
-                if len(doubtful):
-                    points = self._rows.points[doubtful]
-                    sums[doubtful] = self._rows.sums(weights, self.rtol, points, double=True)[0]
-                return sums
-            self._double = True
-        return self._rows.sums(weights, self.rtol, double=True)[0]
-
-    def expansion(self, weights: Floats, *, rtol: float | None = None) -> "FusedSums":
-        promise = self.rtol if rtol is None else max(min(rtol, self.rtol), _FINEST)
-        sums = FusedSums(self.columns, weights, self.device, promise)
-        vars(sums)["_rows"] = self._rows  # as long as they are in memory
-        return sums
-
-
-@dataclass(frozen=True, eq=False)
-class FusedSums(DeviceSums):
-    """Gaussian sums at any points on a GPU, by kernels that are fused.
-
-    A point gets the same bits alone and in any batch.
-
-    Parameters
-    ----------
-    rtol : float
-        The promise.
-    """
-
-    rtol: float
-
     def error(self, sums: Floats) -> Floats:
         """Sums are known to a share of themselves, until they vanish in single precision."""
         return np.minimum(_RELATIVE * np.abs(sums) + _UNDERFLOW, self.rtol)
 
-    @cached_property
-    def _rows(self) -> GaussianRows:
-        rows = on_device(self.columns.training, self.device)
-        return GaussianRows(rows, self.columns.kernel_function.sigma)
-
-    def _sums(self, points: Floats, *, complement: bool) -> Doubles:
-        rows, weights = self._rows, self._weights
-        placed = rows.scaled(on_device(points, self.device))
-        double = self.rtol < _FINEST_SINGLE
+    def sums(
+        self, weights: "Tensor", points: "Tensor | None" = None, *, complement: bool
+    ) -> "Tensor":
+        rows, at_rows = self._rows, points is None
+        placed = None if points is None else rows.scaled(points)
+        double = self.rtol < _FINEST_SINGLE or (at_rows and self._mostly_doubtful)
         sums, doubtful = rows.sums(weights, self.rtol, placed, double=double)
-        if len(doubtful) and not double:
-            sums[doubtful] = rows.sums(weights, self.rtol, placed[doubtful], double=True)[0]
-        return np.asarray(array_of(weights.sum(dim=0) - sums if complement else sums))
+        if not double and at_rows and len(doubtful) > _MOST_DOUBTFUL * len(sums):
+            self._mostly_doubtful = True
+            return self.sums(weights, complement=complement)
+        if not double and len(doubtful):
+            again = (rows.points if placed is None else placed)[doubtful]
+            sums[doubtful] = rows.sums(weights, self.rtol, again, double=True)[0]
+        return weights.sum(dim=0) - sums if complement else sums

@@ -1,8 +1,9 @@
 """A block of the matrix at a time in torch: exact, on any device that torch knows."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -36,53 +37,63 @@ def log_profile(kernel: Any) -> "Callable[[Tensor], Tensor] | None":
     return None
 
 
-class TorchBlocked(Operator):
-    """Exact products in double precision, a block of rows at a time, on a torch device.
-
-    All blocks have the same shape, so a row gets the same numbers whatever block it is in. Costs
-    O(n^2 (d + c)) time a product and O(n) memory.
+class DeviceOperator(Operator):
+    """What operators on a torch device have in common.
 
     Parameters
     ----------
     columns : KernelColumns
         A Gaussian, Laplacian or Cauchy kernel against the training rows.
-    rows : array or OnDevice of shape (n, d)
+    rows : array, tensor or OnDevice of shape (n, d)
         The rows.
     device : str
         The device of torch.
+    rtol : float
+        The promise.
     """
 
-    rtol = 0.0
+    finest = 0.0  # promise
 
-    def __init__(self, columns: KernelColumns, rows: Any, device: str) -> None:
-        self.columns, self.device = columns, device
-        self._rows = on_device(rows, device)
+    def __init__(self, columns: KernelColumns, rows: Any, device: str, rtol: float) -> None:
+        self.columns, self.device, self.rtol = columns, device, rtol
+        self._place(on_device(rows, device))
 
-    @property
-    def how(self) -> str:
-        return (
-            f"{matrix_of(self.columns.n_training)} is computed again in each iteration on "
-            f"{self.device}, a few rows at a time, in double precision."
-        )
+    def _place(self, rows: "Tensor") -> None:
+        """Arrange rows of float64 as the sums take them."""
+        raise NotImplementedError
+
+    def sums(
+        self, weights: "Tensor", points: "Tensor | None" = None, *, complement: bool
+    ) -> "Tensor":
+        """Sums of kernel values, or of one minus these, at points of float64, or at the rows."""
+        raise NotImplementedError
+
+    def error(self, sums: Floats) -> Floats:
+        """As that of an expansion."""
+        raise NotImplementedError
 
     def __matmul__(self, weights: Floats) -> Floats:
-        return self.expansion(weights).at(self.columns.training)
+        products = self.sums(on_device(weights, self.device), complement=False)
+        return np.asarray(array_of(products))
 
     def complement(self, weights: Floats) -> Floats:
-        return self.expansion(weights).complement_at(self.columns.training)
+        return np.asarray(array_of(self.complement_of(on_device(weights, self.device))))
 
     def complement_of(self, weights: "Tensor") -> "Tensor":
         """`complement` of a tensor of float64, as one."""
-        kernel = self.columns.kernel_function
-        return _sums(self._rows, self._rows, weights, kernel, complement=True)
+        return self.sums(weights, complement=True)
 
-    def expansion(self, weights: Floats, *, rtol: float | None = None) -> "TorchSums":
-        return TorchSums(self.columns, weights, self.device)
+    def expansion(self, weights: Floats, *, rtol: float | None = None) -> "DeviceSums":
+        finer = copy(self)
+        finer.rtol = self.rtol if rtol is None else min(self.rtol, max(rtol, self.finest))
+        sums = DeviceSums(self.columns, weights, self.device, finer.rtol, type(self))
+        vars(sums)["_operator"] = finer  # as long as it is in memory
+        return sums
 
 
 @dataclass(frozen=True, eq=False)
 class DeviceSums:
-    """What sums over training rows on a torch device have in common.
+    """Sums over training rows at any points on a torch device.
 
     Parameters
     ----------
@@ -92,11 +103,17 @@ class DeviceSums:
         The weights.
     device : str
         The device of torch.
+    rtol : float
+        The promise.
+    kind : type
+        The class of the operator.
     """
 
     columns: KernelColumns
     weights: Annotated[Floats, "n c"]
     device: str
+    rtol: float
+    kind: type[DeviceOperator]
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -107,59 +124,67 @@ class DeviceSums:
         return Tiles(self.columns).expansion(array_of(self.weights))
 
     @cached_property
+    def _operator(self) -> DeviceOperator:
+        return self.kind(self.columns, self.columns.training, self.device, self.rtol)
+
+    @cached_property
     def _weights(self) -> "Tensor":
         return on_device(self.weights, self.device)
 
+    def error(self, sums: Floats) -> Floats:
+        return self._operator.error(sums)
+
     def at(self, points: Floats) -> Doubles:
-        return self._sums(points, complement=False)
+        return self._at(points, complement=False)
 
     def complement_at(self, points: Floats) -> Doubles:
-        return self._sums(points, complement=True)
+        return self._at(points, complement=True)
 
-    def _sums(self, points: Floats, *, complement: bool) -> Doubles:
-        raise NotImplementedError
+    def _at(self, points: Floats, *, complement: bool) -> Doubles:
+        there = on_device(points, self.device)
+        sums = self._operator.sums(self._weights, there, complement=complement)
+        return np.asarray(array_of(sums))
 
 
-class TorchSums(DeviceSums):
-    """Exact sums over all training rows on a torch device, a block of points at a time."""
+class TorchBlocked(DeviceOperator):
+    """Exact products in double precision, a block of rows at a time, on a torch device.
 
-    rtol: ClassVar[float] = 0.0
+    All blocks have the same shape, so a row gets the same numbers whatever block it is in: torch
+    may add up a row in another order where there are fewer. Costs O(n^2 (d + c)) time a product
+    and O(n) memory.
+    """
+
+    @property
+    def how(self) -> str:
+        return (
+            f"{matrix_of(self.columns.n_training)} is computed again in each iteration on "
+            f"{self.device}, a few rows at a time, in double precision."
+        )
 
     def error(self, sums: Floats) -> Floats:
         return _ROUNDING * sums
 
-    @cached_property
-    def _rows(self) -> "Tensor":
-        return on_device(self.columns.training, self.device)
+    def _place(self, rows: "Tensor") -> None:
+        self._rows = rows
 
-    def _sums(self, points: Floats, *, complement: bool) -> Doubles:
-        placed, kernel = on_device(points, self.device), self.columns.kernel_function
-        sums = _sums(placed, self._rows, self._weights, kernel, complement=complement)
-        return np.asarray(array_of(sums))
+    def sums(
+        self, weights: "Tensor", points: "Tensor | None" = None, *, complement: bool
+    ) -> "Tensor":
+        import torch
 
-
-def _sums(
-    points: "Tensor", rows: "Tensor", weights: "Tensor", kernel: Any, *, complement: bool
-) -> "Tensor":
-    """Sums of kernel values, or of one minus these, for k points at a time.
-
-    All blocks have the same shape: torch may add up a row in another order where there are fewer.
-    """
-    import torch
-
-    n, d = rows.shape
-    step = _block_rows(n, str(rows.device))
-    log: Any = log_profile(kernel)
-    by_feature, block = rows.T.contiguous(), rows.new_zeros((d, step))
-    sums = []
-    for start in range(0, max(len(points), 1), step):
-        some = points[start : start + step]
-        block[:, : len(some)] = some.T
-        values = log(_distances(block, by_feature, kernel.metric))
-        values = values.expm1_().neg_() if complement else values.exp_()
-        part = torch.stack([(values * w).sum(dim=1) for w in weights.T.contiguous()], dim=1)
-        sums.append(part[: len(some)])
-    return torch.cat(sums)
+        (n, d), points = self._rows.shape, self._rows if points is None else points
+        step, kernel = _block_rows(n, self.device), self.columns.kernel_function
+        log: Any = log_profile(kernel)
+        by_feature, block = self._rows.T.contiguous(), self._rows.new_zeros((d, step))
+        columns, sums = weights.T.contiguous(), []
+        for start in range(0, max(len(points), 1), step):
+            some = points[start : start + step]
+            block[:, : len(some)] = some.T
+            values = log(_distances(block, by_feature, kernel.metric))
+            values = values.expm1_().neg_() if complement else values.exp_()
+            part = torch.stack([(values * w).sum(dim=1) for w in columns], dim=1)
+            sums.append(part[: len(some)])
+        return torch.cat(sums)
 
 
 def _block_rows(n_training: int, device: str) -> int:
