@@ -110,7 +110,7 @@ def test_files_of_a_run_are_the_same_for_any_jobs(command, n_rows, rng, tmp_path
         assert set(machine.values()) == {None}
         del record["seconds"]
         records.append(record)
-    assert "model/model.json" in hashes[0]
+    assert "model/model.skops" in hashes[0]
     assert "report.html" in hashes[0]
     assert hashes[0] == hashes[1]
     assert records[0] == records[1]

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from typicality.cluster.fuzzy import EntropyCMeans, FuzzyCMeans
     from typicality.cluster.one_cluster import OneClusterPCM
     from typicality.cluster.possibilistic import PossibilisticCMeans
-    from typicality.persistence import load, save, trusted_types
+    from typicality.model import load, save, trusted_types
     from typicality.rows import open_rows
 
 _HOMES = {
-    "load": "typicality.persistence",
+    "load": "typicality.model",
     "open_rows": "typicality.rows",
-    "save": "typicality.persistence",
-    "trusted_types": "typicality.persistence",
+    "save": "typicality.model",
+    "trusted_types": "typicality.model",
     **{info.name: info.module for info in ESTIMATORS.values() if info.method},
 }
 _MODULES = (
@@ -37,8 +37,8 @@ _MODULES = (
     "levelsets",
     "membership",
     "metrics",
+    "model",
     "operators",
-    "persistence",
     "plot",
     "preprocessing",
     "report",

@@ -1,4 +1,4 @@
-"""Every private scikit-learn import, in one place."""
+"""Every private scikit-learn import, and what versions of scikit-learn differ in, in one place."""
 
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils._array_api import _convert_to_numpy as convert_to_numpy
@@ -10,6 +10,13 @@ from sklearn.utils.validation import _check_feature_names_in as check_feature_na
 from sklearn.utils.validation import _get_feature_names as feature_names
 from sklearn.utils.validation import _num_samples as n_rows_of
 
+try:
+    from sklearn.callback import CallbackSupportMixin
+except ImportError:  # scikit-learn 1.6 to 1.8: estimators without callbacks
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to support."""
+
 
 class StrOptions(_UnorderedOptions):  # type: ignore[misc]
     """A string among some; error messages name them in alphabetical order, in every run."""
@@ -20,6 +27,7 @@ class StrOptions(_UnorderedOptions):  # type: ignore[misc]
 
 
 __all__ = [
+    "CallbackSupportMixin",
     "HasMethods",
     "Interval",
     "StrOptions",

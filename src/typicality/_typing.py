@@ -1,5 +1,6 @@
 """Names for the arrays that most modules speak of."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +15,8 @@ Places = NDArray[np.intp]  # positions of rows or nodes
 class Index(NamedTuple):
     """Mark of an array of positions: whole numbers from `lowest` to below the size `below`.
 
-    Model files are judged by the annotations of the classes they hold, because compiled code does
-    not look where it reads. ``Annotated[Doubles, "n c"]`` is an array and its shape. Sizes of one
+    What a model file holds is checked against these annotations, because compiled code does not
+    look where it reads. ``Annotated[Doubles, "n c"]`` is an array and its shape. Sizes of one
     name agree in an object and the objects it holds: n rows in sums or nodes of a tree, N rows that
     were fitted, d features, c prototypes. Names with an underscore hold within one object only.
     A type as a mark, ``Annotated[Any, Kernel]``, is narrower than what a type checker should know.
@@ -23,3 +24,9 @@ class Index(NamedTuple):
 
     below: str | None = None
     lowest: int = 0
+
+    def holds(self, positions: NDArray[np.integer], sizes: Mapping[str, int]) -> bool:
+        """Whether all positions are within their range, for an object with these sizes."""
+        if (positions < self.lowest).any():
+            return False
+        return self.below is None or bool((positions < sizes.get(self.below, 0)).all())

@@ -85,7 +85,7 @@ def test_recorded_command_gives_the_same_bytes(run, groups, tmp_path, options):
     program, *arguments = shlex.split(record["command"])
     assert program == "typicality"
     assert run(*[str(second) if a == str(first) else a for a in arguments]).exit_code == 0
-    for name in ("labels.csv", "model/model.json", "model/arrays.safetensors"):
+    for name in ("labels.csv", "model/model.json", "model/model.skops"):
         assert (first / name).read_bytes() == (second / name).read_bytes()
 
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import typicality
-from typicality.run import Run
+from typicality.run_folder import Run
 from typicality.tables import base
 
 TEXT = {"encoding": "utf-8"}

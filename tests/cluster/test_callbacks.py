@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import clone
-from sklearn.callback import ProgressBar, ScoringMonitor
 
 from typicality import (
     AdaptivePCM,
@@ -14,6 +14,10 @@ from typicality import (
     PossibilisticCMeans,
     SequentialPCM,
     SparseAdaptivePCM,
+)
+
+callback = pytest.importorskip(
+    "sklearn.callback", reason=f"scikit-learn {sklearn.__version__} has no callbacks; 1.9 has"
 )
 
 ESTIMATORS = [
@@ -81,8 +85,8 @@ def test_callback_stops_a_run_early(estimator, blobs):
 
 
 def test_callbacks_of_scikit_learn_work(blobs, capsys):
-    monitor = ScoringMonitor(scoring=lambda model, X, y=None: {"score": model.score(X)})
-    FuzzyCMeans(3, random_state=0).set_callbacks(ProgressBar(), monitor).fit(blobs[0])
+    monitor = callback.ScoringMonitor(scoring=lambda model, X, y=None: {"score": model.score(X)})
+    FuzzyCMeans(3, random_state=0).set_callbacks(callback.ProgressBar(), monitor).fit(blobs[0])
     assert "FuzzyCMeans" in capsys.readouterr().out
     assert monitor.get_logs() is not None
 

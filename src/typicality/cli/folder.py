@@ -24,7 +24,7 @@ from typicality.exceptions import ModelFileError
 
 if TYPE_CHECKING:
     from typicality.cli.rows import FileRows
-    from typicality.run import Run
+    from typicality.run_folder import Run
 
 REPORT = "report.html"
 # All that commands write to a folder of results: nothing else is replaced by --force.
@@ -62,7 +62,7 @@ def new_folder(path: str | Path | None, *, force: bool, record: str) -> Iterator
 
 def _is_ours(folder: Path, *, record: str) -> bool:
     """Whether a record in a folder says that typicality wrote it, and nothing else is in it."""
-    from typicality.persistence import MODEL_FILES
+    from typicality.model import MODEL_FILES
 
     others = {path.name for path in folder.iterdir()} - _WRITTEN
     if (folder / MODEL).is_dir():
@@ -93,7 +93,7 @@ def load_run(folder: str) -> "Run":
             f"{shown_path(path)} {holds}; give the folder that `typicality cluster` or "
             "`typicality outliers` wrote."
         )
-    from typicality.persistence import load
+    from typicality.model import load
 
     run: Run = load(path)
     return run

@@ -17,7 +17,7 @@ from typicality.exceptions import ClusteringWarning
 if TYPE_CHECKING:
     from typicality.cli.writing import ShownRows
     from typicality.report.outliers import Explanation
-    from typicality.run import Run
+    from typicality.run_folder import Run
 
 _SCALES = {
     "robust": "Each column was centred at its median and divided by IQR / 1.349, a spread that a "

@@ -22,7 +22,7 @@ from typicality.fitted import FittedView, chosen_method
 from typicality.report.clusters import ClusterTable
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation
-from typicality.run import Judged, RowReasons, Run
+from typicality.run_folder import Judged, RowReasons, Run
 
 if TYPE_CHECKING:
     from typicality.preprocessing.table_rows import ModelRows

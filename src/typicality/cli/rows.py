@@ -24,7 +24,7 @@ from typicality.tables import (
 from typicality.tables.columns import ALL_MISSING
 
 if TYPE_CHECKING:  # scikit-learn is loaded when rows are fitted: errors before that come at once
-    from typicality.run import Part
+    from typicality.run_folder import Part
 
 _MISMATCH = 0.5  # how alike rows are that differ in one category
 _LOGS = {"none": "none", "auto": "auto", "log": "all"}  # --transform as ColumnScaler takes it
@@ -109,7 +109,7 @@ class FileRows:
     def part(self, scaler: Any) -> "Part":
         """The rows as a run with this step takes them."""
         from typicality.preprocessing.table_rows import ModelRows
-        from typicality.run import Part
+        from typicality.run_folder import Part
 
         layout = scaler._layout if self.is_mixed else None
         return Part(self.kept, ModelRows(list(self.numeric.names), self.X, self._texts(), layout))

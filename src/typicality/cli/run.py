@@ -139,7 +139,7 @@ def run_to_folder(task: Task) -> None:
         within(options),
     ):
         result = _result(task, estimator, table, temporary)
-        from typicality.persistence import save
+        from typicality.model import save
 
         save(result.run.pipeline, temporary / MODEL)
         record = result.record()
@@ -265,7 +265,7 @@ def _fit_in_memory(task: Task, estimator: Any, rows: FileRows, reference: FileRo
     rows, the estimator at most `max_rows` of them.
     """
     from typicality.kernels import Mixed
-    from typicality.run import draw_sample
+    from typicality.run_folder import draw_sample
 
     terminal, seed, source = task.terminal, rows.options.seed, reference or rows
     estimator, method = for_categories(estimator, source, task.method)
@@ -297,7 +297,7 @@ def _run(
     """The run of a fitted model, with its record so far."""
     from sklearn.pipeline import Pipeline
 
-    from typicality.run import Run
+    from typicality.run_folder import Run
 
     # For data frames and `score`.
     scaler.feature_names_in_ = np.asarray(rows.column_names, dtype=object)
@@ -402,7 +402,7 @@ def _fit_by_passes(task: Task, estimator: Any, table: TableFile) -> Fit:
     sample, whose size the summary states.
     """
     from typicality.preprocessing.table_rows import column_names
-    from typicality.run import draw_sample
+    from typicality.run_folder import draw_sample
 
     options, terminal = task.options, task.terminal
     with terminal.doing(f"Looking at the columns of {table.name}"):

@@ -25,7 +25,7 @@ from typicality.fitted import chosen_method
 from typicality.preprocessing.scaling import skewed_columns
 from typicality.report.clusters import Commonest, telling_categories
 from typicality.report.payload import clusters_words
-from typicality.run import reason_words
+from typicality.run_folder import reason_words
 
 _MOST_CLUSTERS = 12  # listed one by one
 _MOST_TABULATED = 3  # text columns

@@ -52,8 +52,9 @@ class FitCallbacks:
         """
         self._n_runs, self._n_done, self._loop_share = n_runs, 0, loop_share
         self._attributes = attributes
-        self._fit = self._estimator._init_callback_context(max_subtasks=n_runs)
-        self._fit.call_on_fit_task_begin(**self._data)
+        if hasattr(self._estimator, "_init_callback_context"):  # scikit-learn 1.9 and newer
+            self._fit = self._estimator._init_callback_context(max_subtasks=n_runs)
+            self._fit.call_on_fit_task_begin(**self._data)
 
     def run(
         self, step: Step, state: State, *, tol: float | None = None, max_iter: int | None = None

@@ -10,10 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
+from typicality._compat import (
+    CallbackSupportMixin,
+    Interval,
+    StrOptions,
+    check_feature_names_in,
+    fit_context,
+)
 from typicality._tensors import (
     OnDevice,
     Place,
