@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from typicality._compat import StrOptions, fit_context
 from typicality._quantiles import IQR_OF_NORMAL, RAREST, SPIKE
 from typicality._typing import Doubles, Floats
+from typicality.exceptions import ColumnError
 from typicality.geometry.checks import check_blocks, check_rows, differ, rounding_of
 from typicality.rows import (
     ArrayRows,
@@ -171,10 +172,11 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         overflown = np.argwhere(np.isinf(scaled))
         if len(overflown):
             row, j = overflown[0]
-            raise ValueError(
+            raise ColumnError(
                 f"X has a value in row {row} (counted from 0) that is too large for "
                 f"{scaled.dtype} after division by the scale of {self._label(j)}, "
-                f"{self.scale_[j]:.1e}. Remove the row, or drop the column."
+                f"{self.scale_[j]:.1e}. Remove the row, or drop the column.",
+                int(j),
             )
         return scaled
 
@@ -210,9 +212,10 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         with np.errstate(over="ignore", invalid="ignore"):
             seen = _quantiles(rows, _values, _QUARTILES if is_robust else _MIDDLE)
             for j in np.flatnonzero(np.isnan(seen.low[0])):
-                raise ValueError(
+                raise ColumnError(
                     f"{self._label(int(j))} of X has only missing values, so it has no median to "
-                    "fill in. Drop the column."
+                    "fill in. Drop the column.",
+                    int(j),
                 )
             fill, unit = _middle(seen), _log_units(rows, self.log)
             if unit.any():
@@ -233,9 +236,10 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 scale = np.where(is_varied, wanted, 1.0)
                 center = np.where(is_varied & (self.scale == "standard"), mean, center)
         for j in np.flatnonzero(~np.isfinite(scale)):
-            raise ValueError(
+            raise ColumnError(
                 f"{self._label(int(j))} of X has too large a range for float64: from "
-                f"{low[j]:.1e} to {high[j]:.1e}. Divide the column by a large number."
+                f"{low[j]:.1e} to {high[j]:.1e}. Divide the column by a large number.",
+                int(j),
             )
         return np.stack([unit, fill, center, scale])
 
