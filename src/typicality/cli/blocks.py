@@ -34,7 +34,7 @@ from typicality.exceptions import TableError
 from typicality.rows import LARGEST_SAMPLE
 from typicality.tables import NumericTable, TableFile
 from typicality.tables.cells import texts_of
-from typicality.tables.parts import JOINED_FORMATS
+from typicality.tables.opening import JOINED_FORMATS
 
 if TYPE_CHECKING:
     from typicality.rows import Rows
