@@ -18,10 +18,10 @@ decimal point, or a decimal comma if this is detected; then points separate thou
 
 from typicality.tables.base import Block, Place, TableFile
 from typicality.tables.cells import MISSING
+from typicality.tables.columns import LeftOut
 from typicality.tables.opening import FORMATS, open_table
 from typicality.tables.reading import (
     CategoryColumn,
-    LeftOut,
     NumericTable,
     categories_of,
     read_rows,
