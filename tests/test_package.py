@@ -43,7 +43,7 @@ LAYERS = [
     ["fitted"],
     ["report"],
     ["cluster", "plot", "preprocessing"],
-    ["run", "stability"],
+    ["run_folder", "stability"],
     ["model"],
     ["cli"],
     ["__main__"],
@@ -65,7 +65,7 @@ PUBLIC_MODULES = [
     "typicality.plot",
     "typicality.preprocessing",
     "typicality.report",
-    "typicality.run",
+    "typicality.run_folder",
     "typicality.stability",
     "typicality.tables",
 ]

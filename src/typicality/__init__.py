@@ -43,7 +43,7 @@ _MODULES = (
     "preprocessing",
     "report",
     "rows",
-    "run",
+    "run_folder",
     "stability",
     "tables",
 )

@@ -15,7 +15,7 @@ _TEXT_OR_NONE = (str, type(None))
 _FIELDS: dict[str, Any] = {
     "command": str,
     "seed": range(2**32),
-    "warnings": [str],
+    "warnings": [{"seen": str, "remedy": str}],
     "versions": {str: str},
     "data": {
         **dict.fromkeys(("file", "fingerprint"), str),

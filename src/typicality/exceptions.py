@@ -108,6 +108,14 @@ class TableError(ValueError):
         return one_line(f"{', '.join(place)}{': ' if place else ''}{self.reason}{remedy}")
 
 
+class ColumnError(ValueError):
+    """A column of an array cannot be used; `column` is its number."""
+
+    def __init__(self, message: str, column: int) -> None:
+        super().__init__(message)
+        self.column = column
+
+
 class ClusteringWarning(UserWarning):
     """A result or an input that should be checked; the base class of all warnings here."""
 

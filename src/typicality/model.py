@@ -157,7 +157,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     -------
     model : estimator, Pipeline or Run
         The saved model. For a folder of the command line, it is a
-        :class:`~typicality.run.Run`, whose `predict` takes the original table.
+        :class:`~typicality.run_folder.Run`, whose `predict` takes the original table.
 
     Raises
     ------
@@ -178,9 +178,9 @@ def load(path: str | os.PathLike[str]) -> Any:
         model = _read(folder / "model.skops")
         if not is_run:
             return model
-        from typicality.run import Run  # which needs pyarrow
+        from typicality.run_folder import run_of  # which needs pyarrow
 
-        return Run.load(model, path)
+        return run_of(model, path)
     except Warning:  # where warnings are errors
         raise
     except Exception as error:

@@ -8,7 +8,7 @@ import pytest
 
 import typicality.cli.run as running
 from bad_files import BAD_TEXTS
-from typicality.cli.errors import with_options
+from typicality.cli.errors import option_of
 from typicality.exceptions import TableError
 from typicality.tables import open_table, read_rows, reading
 
@@ -27,7 +27,7 @@ def test_command_prints_the_error_of_the_library_for_a_bad_text(run, folder, con
     (folder / "bad.csv").write_bytes(contents)
     with pytest.raises(TableError) as caught, open_table("bad.csv") as table:
         read_rows(table)
-    message = with_options(str(caught.value))
+    message = caught.value.sentence(option_of)
     done = run("cluster", "bad.csv")
     assert (done.exit_code, done.stdout, done.stderr) == (3, "", f"Error: {message}\n")
     assert os.listdir(folder) == ["bad.csv"]

@@ -149,7 +149,7 @@ def test_quiet_prints_nothing(run, groups, tmp_path):
     done = run("cluster", groups, "--quiet", *options, "-o", tmp_path / "out")
     assert (done.exit_code, done.output) == (0, "")
     record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
-    assert "There is no cluster" in record["warnings"][0]
+    assert "There is no cluster" in record["warnings"][0]["seen"]
 
 
 def test_warnings_are_paragraphs_on_stderr_with_their_options(run, groups, tmp_path):

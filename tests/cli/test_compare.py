@@ -104,12 +104,12 @@ def test_compare_samples_many_rows_and_leaves_the_others_without_labels(file, tm
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (["--methods", "dbscan"], 2, "--methods lists 'dbscan', which is unknown."),
+        (["--methods", "dbscan"], 2, "--methods: methods lists 'dbscan', which is unknown."),
         ([], 3, "missing values"),
         (
             ["--missing", "drop", "--clusters", "61"],
             3,
-            "--clusters=61 is more than the 59 distinct",
+            "n_clusters=61 is more than the 59 distinct",
         ),
     ],
 )

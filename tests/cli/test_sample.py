@@ -7,7 +7,7 @@ import pytest
 
 import typicality
 from typicality import fitted
-from typicality.run import draw_sample
+from typicality.run_folder import draw_sample
 from typicality.tables import open_table, read_rows
 
 N_ROWS, N_FITTED = 4_000, 800

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import typicality
-from typicality.run import Run
+from typicality.run_folder import Run
 from typicality.tables import base
 
 TEXT = {"encoding": "utf-8"}
@@ -151,7 +151,7 @@ def test_score_does_not_depend_on_the_number_of_threads(run, gaps, clustered, tm
 def test_score_in_threads_ends_at_the_first_bad_line(run, groups, clustered, tmp_path):
     lines = groups.read_text(**TEXT).splitlines()
     lines[30] = "tall,1,item,cm"
-    lines[33] = "1,2"
+    lines[50] = "1,2"
     (tmp_path / "new.csv").write_text("\n".join(lines), **TEXT)
     for jobs in (1, 3):
         done = run("score", clustered[1], tmp_path / "new.csv", "--jobs", jobs)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from typicality.exceptions import TableError
-from typicality.tables import LeftOut, Place, base, open_table, read_rows
+from typicality.tables import LeftOut, Place, base, open_table, read_rows, reading
 
 
 @pytest.fixture
@@ -147,3 +147,22 @@ def test_a_category_without_rank_is_an_error_with_its_place(read):
     with pytest.raises(TableError, match="line 3, column 'size': 'large' is not one of") as caught:
         read(MIXED, ordered={"size": SIZES[:2]})
     assert (caught.value.line, caught.value.column) == (3, "size")
+
+
+def test_columns_are_judged_without_holding_numbers(read):
+    numbered = np.random.default_rng(0).permutation(500)
+    lines = [(str(i), str(i % 7), str(i / 8), "text") for i in numbered]
+    given = dict(zip(["number", "week", "size", "word"], zip(*lines, strict=True), strict=True))
+    held, judged = read(given), read(given, hold=False)
+    assert judged.X.shape == (0, 2)
+    assert judged._replace(X=held.X, n_missing=None) == held._replace(n_missing=None)
+    assert "it numbers the rows from 0 to 499" in held.left_out[0].reason
+
+
+def test_large_table_is_refused_after_the_first_blocks(read, monkeypatch):
+    monkeypatch.setattr(reading, "MOST_NUMBERS", 100_000)
+    monkeypatch.setattr(base, "BLOCK_BYTES", 2**17)
+    given = {f"c{j}": [f"{j % 7}", *(str(i) for i in range(800))] for j in range(1000)}
+    with pytest.raises(TableError, match="too large"):
+        read(given)
+    assert read(given, columns=["c0", "c9"]).X.shape == (801, 2)

@@ -9,7 +9,7 @@ import numpy as np
 from typicality._typing import Doubles
 from typicality._words import YEARS, counted, listed, share
 from typicality.cli.console import shown
-from typicality.cli.errors import with_options
+from typicality.cli.errors import option_of
 from typicality.cli.options import quoted
 from typicality.cli.rows import FileRows
 from typicality.tables import TableFile
@@ -38,7 +38,7 @@ def about_rows(rows: FileRows, X: Doubles) -> str:
         )
     sentences += _about_categories(rows)
     if left_out:
-        reasons = [f"{shown(column.name)}, {with_options(column.reason)}" for column in left_out]
+        reasons = [f"{shown(column.name)}, {column.sentence(option_of)}" for column in left_out]
         n_told = max(_MOST_LEFT_OUT, rows.numeric.n_with_digits)
         more = len(reasons) - n_told
         others = [f"and {more:,} more"] if more > 0 else []

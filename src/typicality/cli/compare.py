@@ -1,6 +1,5 @@
 """`typicality compare`: our methods next to others, on the rows of a file."""
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +76,7 @@ def compare(
         try:
             chosen_methods(methods)
         except ValueError as error:
-            raise WrongUseError(str(error).replace("methods lists", "--methods lists")) from error
+            raise WrongUseError(f"--methods: {error}") from error
     with (
         new_folder(options.output, force=options.force, record=_FILES[0]) as folder,
         open_file(options) as table,
@@ -99,8 +98,7 @@ def compare(
                     max_rows=max_rows,
                 )
         except ValueError as error:
-            about_file = re.sub(r"\bX\b", lambda _: table.name, str(error))
-            raise UnusableError(re.sub(r"\bn_clusters\b", "--clusters", about_file)) from error
+            raise UnusableError(f"{table.name} as X: {error}") from error
         record = record_of_result(rows, {"seed": options.seed, **found.to_dict()})
         if folder is not None:
             _write(folder, found, rows, record)
@@ -155,7 +153,7 @@ def _write(folder: Path, found: "Comparison", rows: "FileRows", record: dict[str
     for name, of_compared in values.items():
         column = np.ma.array(np.zeros(len(rows.kept), np.int64), mask=True)
         column[np.flatnonzero(rows.kept)[found.rows]] = of_compared
-        columns[re.sub(r"\W+", "_", name)] = column
+        columns["".join(c if c.isalnum() else "_" for c in name)] = column
     with open(folder / _FILES[2], "xb") as stream:
         write_table(stream, rows.table, columns, safe=rows.options.safe_csv)
     write_record(folder / _FILES[0], record)

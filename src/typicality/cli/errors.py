@@ -3,13 +3,13 @@
 import errno
 import io
 import os
-import re
 import signal
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -118,7 +118,7 @@ def in_words(error: BaseException) -> tuple[str, int]:
                 sentence = f"Interrupted; {_written()} was written and is complete."
             return str(error) or sentence, _INTERRUPT
         case TableError():
-            return with_options(str(error)), _UNUSABLE
+            return error.sentence(option_of), _UNUSABLE
         case UnusableError() | ModelFileError():
             return str(error), _UNUSABLE
         case OSError():
@@ -134,13 +134,11 @@ def _written() -> str | None:
     return None if ctx is None else ctx.meta.get(_WRITTEN)
 
 
-def with_options(message: str) -> str:
-    """A message of :mod:`typicality.tables` that names options instead of parameters."""
-    names = "(format|columns|encoding|decimal)"
-    message = re.sub(rf"\bset {names}=", r"use \1=", message)
-    message = re.sub(rf"(with|use|e\.g\.) {names}='(\w[^']*)'", r"\1 --\2 \3", message)
-    message = re.sub(rf"(with|use|e\.g\.) {names}='", r"\1 --\2 '", message)
-    return re.sub(rf"(with|use|e\.g\.) {names}=", r"\1 --\2", message)
+def option_of(parameter: str, value: Any) -> str:
+    """A parameter of :func:`typicality.open_rows` and its value, as options are typed."""
+    if value is None:
+        return f"--{parameter}"
+    return f"--{parameter} {value if str(value).isalnum() else repr(value)}"
 
 
 def _text_of(error: OSError) -> str:

@@ -16,7 +16,7 @@ from typicality.cli.options import (
 
 if TYPE_CHECKING:
     from typicality.cli.writing import ShownRows
-    from typicality.run import Run
+    from typicality.run_folder import Run
     from typicality.tables import TableFile
 
 
@@ -63,7 +63,7 @@ def _explained(
 
     from typicality.cli.result import feature_table
     from typicality.report.outliers import ClusterCenters, deviations_of
-    from typicality.run import RowReasons
+    from typicality.run_folder import RowReasons
 
     at = _place_of(shown, table, row, line)
     fitted = run.places_of_fit(len(shown.row_numbers), table.fingerprint)

@@ -24,7 +24,7 @@ from typicality.exceptions import ModelFileError
 
 if TYPE_CHECKING:
     from typicality.cli.rows import FileRows
-    from typicality.run import Run
+    from typicality.run_folder import Run
 
 REPORT = "report.html"
 # All that commands write to a folder of results: nothing else is replaced by --force.

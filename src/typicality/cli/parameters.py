@@ -23,6 +23,11 @@ OPTIONS = {
 }
 
 
+def option_for(parameter: str) -> str:
+    """How a parameter of an estimator is set here."""
+    return OPTIONS.get(parameter, f"--param {parameter}=VALUE")
+
+
 def configure(
     estimator: Any, options: Mapping[str, Any], param: Sequence[str], *, seed: int
 ) -> Any:

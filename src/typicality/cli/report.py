@@ -17,7 +17,7 @@ from typicality.exceptions import ClusteringWarning
 if TYPE_CHECKING:
     from typicality.cli.writing import ShownRows
     from typicality.report.outliers import Explanation
-    from typicality.run import Run
+    from typicality.run_folder import Run
 
 _SCALES = {
     "robust": "Each column was centred at its median and divided by IQR / 1.349, a spread that a "
@@ -172,7 +172,6 @@ def write_page(
     """
     from typicality.report import Report
     from typicality.report.assembly import assemble
-    from typicality.report.notices import for_readers
     from typicality.report.payload import build_payload
 
     name = record["results"].get("named_by")  # comes first: pages show the first columns
@@ -183,7 +182,7 @@ def write_page(
         cells=dict(sorted(rows.cells.items(), key=lambda item: item[0] != name)),
         row_numbers=rows.numbers,
         notes=[*remarks, *notes_of(record)],
-        warnings=for_readers(record["warnings"]),
+        warnings=[warning["seen"] for warning in record["warnings"]],
         random_state=record["seed"],
     )
     note = _about_part(record, payload["n_rows"])
@@ -217,6 +216,8 @@ def _about_all(results: Mapping[str, Any]) -> str:
 
 def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What was run on what, as headings and sentences."""
+    from typicality.cli.notices import notice_text
+
     data, results, estimator = record["data"], record["results"], record["estimator"]
     left_out = [f"{column['name']}: {column['reason']}" for column in data["columns_left_out"]]
     scaler = record["preparation"]["parameters"]
@@ -243,7 +244,7 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Iterations", f"{counted(results['n_iter'], 'iteration')}, {results['status']}."),
         ("Sums", results["sums"]),
         ("Command", record["command"]),
-        *(("Warning of the run", text) for text in record["warnings"]),
+        *(("Warning of the run", notice_text(warning)) for warning in record["warnings"]),
         ("Versions", f"{versions}."),
     ]
 

@@ -22,7 +22,7 @@ from typicality.fitted import FittedView, chosen_method
 from typicality.report.clusters import ClusterTable
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation
-from typicality.run import Judged, RowReasons, Run
+from typicality.run_folder import Judged, RowReasons, Run
 
 if TYPE_CHECKING:
     from typicality.preprocessing.table_rows import ModelRows
@@ -55,8 +55,8 @@ class Result:
         The rows it was fitted on, where the rows are new ones.
     passes : dict, optional
         How a file that is not held in memory was read.
-    warnings : list of str
-        One paragraph for each warning, columns called by their names.
+    warnings : list of dict
+        What was seen and what to try, for each warning.
     seconds : dict of str to float
         How long the fit took, and everything.
     """
@@ -70,7 +70,7 @@ class Result:
     tally: Tally
     reference: FileRows | None = None
     passes: dict[str, int] | None = None
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[dict[str, str]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property

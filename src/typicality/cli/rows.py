@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from typicality._typing import Doubles
 from typicality._words import counted, listed
 from typicality.cli.console import place, shown
-from typicality.cli.errors import UnusableError, with_options
+from typicality.cli.errors import UnusableError, option_of
 from typicality.cli.options import FORMAT, Options
 from typicality.tables import (
     CategoryColumn,
@@ -24,7 +24,7 @@ from typicality.tables import (
 from typicality.tables.columns import ALL_MISSING
 
 if TYPE_CHECKING:  # scikit-learn is loaded when rows are fitted: errors before that come at once
-    from typicality.run import Part
+    from typicality.run_folder import Part
 
 _MISMATCH = 0.5  # how alike rows are that differ in one category
 _LOGS = {"none": "none", "auto": "auto", "log": "all"}  # --transform as ColumnScaler takes it
@@ -109,7 +109,7 @@ class FileRows:
     def part(self, scaler: Any) -> "Part":
         """The rows as a run with this step takes them."""
         from typicality.preprocessing.table_rows import ModelRows
-        from typicality.run import Part
+        from typicality.run_folder import Part
 
         layout = scaler._layout if self.is_mixed else None
         return Part(self.kept, ModelRows(list(self.numeric.names), self.X, self._texts(), layout))
@@ -144,7 +144,7 @@ class FileRows:
             "n_rows_left_out": self.n_left_out,
             "columns": list(numeric.names),
             "columns_left_out": [
-                {"name": column.name, "reason": with_options(column.reason)}
+                {"name": column.name, "reason": column.sentence(option_of)}
                 for column in numeric.left_out
             ],
             "missing": options.missing,
@@ -223,7 +223,7 @@ def read_columns(table: TableFile, options: Options, *, hold: bool = True) -> Nu
     )
     numeric = _without_unfit_categories(numeric, options)
     if not numeric.names and not numeric.categories:
-        reasons = (f"{shown(c.name)}: {with_options(c.reason)}" for c in numeric.left_out)
+        reasons = (f"{shown(c.name)}: {c.sentence(option_of)}" for c in numeric.left_out)
         raise UnusableError(
             f"{table.name} has no usable column ({listed(reasons, separator='; ')}). Add "
             "columns of numbers."

@@ -17,11 +17,11 @@ from typicality._typing import Places
 from typicality._words import counted
 from typicality.cli.console import Terminal
 from typicality.cli.description import check_name
-from typicality.cli.errors import UnusableError, with_options
+from typicality.cli.errors import UnusableError, option_of
 from typicality.cli.folder import REPORT, new_folder, require_free, results_name, write_record
 from typicality.cli.machine import device_of, on_device, require_dask, within
+from typicality.cli.notices import notice_text, notices
 from typicality.cli.options import Options
-from typicality.cli.parameters import OPTIONS
 from typicality.cli.rows import (
     FileRows,
     open_file,
@@ -30,10 +30,9 @@ from typicality.cli.rows import (
     refuse_missing,
     require_enough,
 )
-from typicality.exceptions import TableError
+from typicality.exceptions import ColumnError, TableError
 from typicality.tables import Block, NumericTable, TableFile
-from typicality.tables.opening import kind_of_suffix
-from typicality.tables.parts import JOINED_FORMATS
+from typicality.tables.opening import JOINED_FORMATS, kind_of_suffix
 from typicality.tables.reading import TooLargeError
 
 _SHOWN = 20_000  # rows in the report of a file that is not held in memory, drawn at random
@@ -160,7 +159,7 @@ def run_to_folder(task: Task) -> None:
     from typicality.cli.summary import say_result
 
     say_result(terminal, result)
-    terminal.warn(result.warnings)
+    terminal.warn(list(map(notice_text, result.warnings)))
     terminal.say_path(f"Written: {results}, {MODEL}/, {RECORD} in ", f"{path}/")
     if task.report:
         terminal.say_path("Open the report: ", path / REPORT)
@@ -195,11 +194,10 @@ def _result(task: Task, estimator: Any, table: TableFile, folder: Path) -> Any:
             raise
         except ValueError as error:
             names = table.names if rows is None else rows.column_names
-            raise UnusableError(with_names(str(error), names)) from error
+            raise UnusableError(f"{error}{_column_of(error, names)}") from error
         seconds = round(time.perf_counter() - began, 3)
         result = _write(task, fit, table, folder)
-    texts = [in_words(str(each.message), fit.rows.column_names, estimator) for each in caught]
-    result.warnings = list(dict.fromkeys(texts))
+    result.warnings = notices(caught, fit.rows.column_names, estimator)
     result.seconds = {"fit": seconds, "all": 0.0}
     return result
 
@@ -265,7 +263,7 @@ def _fit_in_memory(task: Task, estimator: Any, rows: FileRows, reference: FileRo
     rows, the estimator at most `max_rows` of them.
     """
     from typicality.kernels import Mixed
-    from typicality.run import draw_sample
+    from typicality.run_folder import draw_sample
 
     terminal, seed, source = task.terminal, rows.options.seed, reference or rows
     estimator, method = for_categories(estimator, source, task.method)
@@ -297,7 +295,7 @@ def _run(
     """The run of a fitted model, with its record so far."""
     from sklearn.pipeline import Pipeline
 
-    from typicality.run import Run
+    from typicality.run_folder import Run
 
     # For data frames and `score`.
     scaler.feature_names_in_ = np.asarray(rows.column_names, dtype=object)
@@ -381,7 +379,7 @@ def _refuse_blocks(task: Task, table: TableFile, too_large: TableError | None) -
     if not why:
         return
     if too_large is not None:
-        told = with_options(str(too_large))
+        told = too_large.sentence(option_of)
         raise UnusableError(f"{told} It is not read in blocks, because {why}.")
     raise UnusableError(f"{table.name} cannot be read in blocks, because {why}.")
 
@@ -402,7 +400,7 @@ def _fit_by_passes(task: Task, estimator: Any, table: TableFile) -> Fit:
     sample, whose size the summary states.
     """
     from typicality.preprocessing.table_rows import column_names
-    from typicality.run import draw_sample
+    from typicality.run_folder import draw_sample
 
     options, terminal = task.options, task.terminal
     with terminal.doing(f"Looking at the columns of {table.name}"):
@@ -477,30 +475,14 @@ def _sample_size(n_rows: int, task: Task) -> int | None:
 # ---- words ---------------------------------------------------------------------------------------
 
 
+def _column_of(error: ValueError, names: Sequence[str]) -> str:
+    """A sentence that names the column of an error, if it is about one."""
+    column = error.column if isinstance(error, ColumnError) else None
+    return "" if column is None else f" Column {column} is {names[column]!r}."
+
+
 def folder_name(file: str, ending: str) -> str:
     """The folder for the results of a file, a folder or a pattern that stands for several files."""
     name = re.sub(r"\.(gz|bz2|zst)$", "", Path(file).name, flags=re.IGNORECASE)
     stem = re.sub(r"[*?[\]]+", "", Path(name).stem).strip("-_. ")
     return f"{stem}-{ending}" if stem else ending
-
-
-def in_words(text: str, names: Sequence[str], estimator: Any) -> str:
-    """A warning with the names of columns, and how parameters it names are set here."""
-    text = with_names(text, names)
-    words = [
-        OPTIONS.get(name, f"--param {name}=VALUE")
-        for name in estimator.get_params(deep=False)
-        # Words such as kernel mean a parameter only before a sign.
-        if re.search(rf"\b{name}\b" if "_" in name else rf"\b{name}=", text)
-    ]
-    return f"{text} (On the command line: {', '.join(words)}.)" if words else text
-
-
-def with_names(text: str, names: Sequence[str]) -> str:
-    """A message about "feature 2" or "column 2" with the name the column has in the file."""
-
-    def name(match: re.Match[str]) -> str:
-        number = int(match[1])
-        return f"column {names[number]!r}" if number < len(names) else match[0]
-
-    return re.sub(r"\b(?:feature|column) (\d+)\b", name, text)

@@ -1,6 +1,5 @@
 """What `typicality cluster` and `typicality outliers` print."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,7 +24,7 @@ from typicality.fitted import chosen_method
 from typicality.preprocessing.scaling import skewed_columns
 from typicality.report.clusters import Commonest, telling_categories
 from typicality.report.payload import clusters_words
-from typicality.run import reason_words
+from typicality.run_folder import reason_words
 
 _MOST_CLUSTERS = 12  # listed one by one
 _MOST_TABULATED = 3  # text columns
@@ -75,9 +74,9 @@ def say_result(terminal: Terminal, result: Result) -> None:
             terminal.say(sentence)
     elif result.sizes:
         terminal.say(_clusters(result, f"most typical {heading}", which))
-    if result.method == "auto":  # the parameter as the option is typed
-        terminal.say(re.sub(r"\bat_least=(\d+)", r"--at-least \1", result.model.explanation_))
-    if result.method == "alpha-cut" and len(result.sizes) == 1:
+    if result.method == "auto":
+        terminal.say(result.model.explanation_)
+    if result.method in ("auto", "alpha-cut") and len(result.sizes) == 1:
         terminal.say(_ONE_MIXED_CLUSTER if result.source.is_mixed else _ONE_CLUSTER)
     _say_what_clusters_are(terminal, result)
     rows = [row for row in result.atypical_rows if row["label"] < 0 or not result.finds_outliers]

@@ -16,7 +16,7 @@ from typicality.cli.console import shown
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.folder import require_free
 from typicality.preprocessing.table_rows import ModelRows, joined
-from typicality.run import Judged, Part, Run
+from typicality.run_folder import Judged, Part, Run
 from typicality.tables import Block, TableFile, arrow_rows, csv_text, masked_columns
 from typicality.tables.cells import texts_of
 from typicality.tables.opening import kind_of_suffix

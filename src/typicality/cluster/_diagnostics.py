@@ -222,9 +222,13 @@ _CLASS_OF = {name: kind for kind, findings in FINDINGS.items() for name in findi
 
 def tell(finding: str, **fields: Any) -> None:
     """Warn of a finding of the table; the warning has its name and fields as attributes."""
-    category = _CLASS_OF[finding]
-    seen, remedy = (part.format(**fields) for part in FINDINGS[category][finding])
-    warn(seen, remedy, category, finding, **fields)
+    warn(*sentences(finding, **fields), _CLASS_OF[finding], finding, **fields)
+
+
+def sentences(finding: str, **fields: Any) -> tuple[str, str]:
+    """What was observed and what it means, and one thing to try."""
+    seen, remedy = FINDINGS[_CLASS_OF[finding]][finding]
+    return seen.format(**fields), remedy.format(**fields)
 
 
 # ---- features and kernels ------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from typicality._checks import check_blocks, check_rows, differ, rounding_of
 from typicality._compat import StrOptions, fit_context
 from typicality._typing import Doubles, Floats
+from typicality.exceptions import ColumnError
 from typicality.rows import (
     ArrayRows,
     Block,
@@ -167,10 +168,11 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         overflown = np.argwhere(np.isinf(scaled))
         if len(overflown):
             row, j = overflown[0]
-            raise ValueError(
+            raise ColumnError(
                 f"X has a value in row {row} (counted from 0) that is too large for "
                 f"{scaled.dtype} after division by the scale of {self._label(j)}, "
-                f"{self.scale_[j]:.1e}. Remove the row, or drop the column."
+                f"{self.scale_[j]:.1e}. Remove the row, or drop the column.",
+                int(j),
             )
         return scaled
 
@@ -205,9 +207,10 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         with np.errstate(over="ignore", invalid="ignore"):
             found = quantiles(rows, _values, _QUARTILES)
             for j in np.flatnonzero(np.isnan(found[0])):
-                raise ValueError(
+                raise ColumnError(
                     f"{self._label(int(j))} of X has only missing values, so it has no median to "
-                    "fill in. Drop the column."
+                    "fill in. Drop the column.",
+                    int(j),
                 )
             fill, unit = found[2], _log_units(rows, self.log)
             if unit.any():
@@ -228,9 +231,10 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                     center = np.where(is_varied & (self.scale == "standard"), mean, center)
                 scale = np.where(is_varied, spread, 1.0)
         for j in np.flatnonzero(~np.isfinite(scale)):
-            raise ValueError(
+            raise ColumnError(
                 f"{self._label(int(j))} of X has too large a range for float64: from "
-                f"{low[j]:.1e} to {high[j]:.1e}. Divide the column by a large number."
+                f"{low[j]:.1e} to {high[j]:.1e}. Divide the column by a large number.",
+                int(j),
             )
         return np.stack([unit, fill, center, scale])
 

@@ -19,7 +19,7 @@ from typicality.exceptions import TableError
 from typicality.rows.base import BLOCK_ROWS, Block, Rows, Sum
 from typicality.tables import Block as TableBlock
 from typicality.tables import TableFile, open_table, rows_of
-from typicality.tables.arrays import array_rows
+from typicality.tables.arrow import open_array
 from typicality.tables.cells import parse_typed
 
 _BATCH_ENTRIES = 2**21  # numbers that are read at a time, if these are a block: 16 MB as float64
@@ -69,7 +69,6 @@ class FileRows(Rows):
         self.names = None if table.format == "npy" else self._columns
         self.n_features = len(names)
         self.dtype, self.weighted = np.dtype(np.float64), False
-        self._stamps = [_stamp(path) for path in table.paths]
         self.n_passes = 0
         self.watch: Callable[[int, int], None] | None = None
         lengths = [len(batch.X) for batch in self._batches()]  # also checks all cells
@@ -110,21 +109,7 @@ class FileRows(Rows):
     def _arrays(self) -> Iterator[Floats]:
         how: dict[str, Any] = {"signs": self._signs, "missing": self._missing}
         yield from _read(self._table, self._table.blocks(), self._columns, **how)
-        for path, stamp in zip(self._table.paths, self._stamps, strict=True):
-            if _stamp(path) != stamp:
-                raise TableError(
-                    f"{path} changed while it was read. Wait until nothing writes to it, or copy "
-                    "it, and open it again."
-                )
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    """What changes when somebody writes to a file."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_size, found.st_mtime_ns
+        self._table.require_unchanged()
 
 
 def _room_for(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
@@ -223,13 +208,13 @@ def _read_npy(
 ) -> Iterator[tuple[Floats, Place]]:
     columns = [table.index[name] for name in names]
     for path in table.paths:
-        with array_rows(path, shown_path(path)) as ((n_rows, n_columns), rows_at):
-            wanted = part or range(n_rows)
-            for start in wanted[::size]:
-                X = rows_at(start, min(start + size, wanted.stop)).astype(np.float64, copy=False)
-                if columns != list(range(n_columns)):
-                    X = np.ascontiguousarray(X[:, columns])
-                yield X, partial(_place_after, path, start)
+        array = open_array(path, shown_path(path))
+        wanted = part or range(len(array))
+        for start in wanted[::size]:
+            some = array[start : min(start + size, wanted.stop)]
+            if columns != list(range(array.shape[1])):
+                some = some[:, columns]
+            yield np.array(some, np.float64, order="C"), partial(_place_after, path, start)
 
 
 def _read_parquet(
@@ -319,8 +304,8 @@ def pieces_of(
     for path in filter(_is_filled, table.paths):
         piece = Piece(path.resolve(), table.format, tuple(names), signs, missing, table.settings())
         if table.format == "npy":
-            with array_rows(path, shown_path(path)) as ((n_rows, _), _):
-                parts = [range(n_rows)[i : i + size] for i in range(0, n_rows, size)]
+            n_rows = len(open_array(path, shown_path(path)))
+            parts = [range(n_rows)[i : i + size] for i in range(0, n_rows, size)]
             pieces += [replace(piece, part=part) for part in parts]
         elif _is_plain_parquet(table, signs):
             with pq.ParquetFile(path) as file:

@@ -27,10 +27,10 @@ if find_spec("pyarrow") is None:
 
 from typicality.tables.base import Block, Place, TableFile
 from typicality.tables.cells import MISSING
+from typicality.tables.columns import LeftOut
 from typicality.tables.opening import FORMATS, open_table
 from typicality.tables.reading import (
     CategoryColumn,
-    LeftOut,
     NumericTable,
     categories_of,
     read_rows,

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from typicality._cached import cached_property
 from typicality._typing import Places
-from typicality._words import listed, shown
-from typicality.exceptions import TableError
+from typicality._words import listed, shown, shown_path
+from typicality.exceptions import Remedy, TableError
 from typicality.tables.cells import (
     ParsedColumn,
     csv_rows_of,
@@ -26,6 +26,8 @@ from typicality.tables.cells import (
 )
 
 BLOCK_BYTES = 2**21  # of a block, in memory; larger ones do not fit a cache
+_NOT_A_NUMBER = "is not a number."
+_CORRECT = "Correct it, leave the cell empty, or choose other columns."
 
 
 class Place(NamedTuple):
@@ -40,13 +42,21 @@ class Place(NamedTuple):
     source: str = ""
 
 
+class Part(NamedTuple):
+    """Some rows of a file: their cells, their lines, and the fraction of the file up to them."""
+
+    cells: Any
+    lines: Places | None
+    fraction_read: float
+
+
 class Block:
     """Some consecutive rows of a table.
 
     Attributes
     ----------
     source : str
-        The name of the table in messages.
+        The name of the table in messages; of the file, if the table has several.
     names : tuple of str
         The columns of the table.
     first_row : int
@@ -63,28 +73,19 @@ class Block:
         Whether the table has several files. Then `lines` are lines of the file `source`.
     """
 
-    fraction_read: float = 1.0
-    is_part: bool = False
-
     def __init__(
-        self,
-        table: "TableFile",
-        first_row: int,
-        columns: Any,
-        *,
-        lines: Places | None = None,
-        csv_rows: Any = None,
+        self, table: "TableFile", part: Part, *, source: str, first_row: int, row_in_file: int
     ) -> None:
-        self.source, self.names, self._index = table.name, table.names, table.index
-        self.decimal = table.decimal
-        self.first_row, self.lines = first_row, lines
-        self._row_in_file = first_row  # of one file of several that are one table
-        self.n_rows = columns.num_rows if lines is None else len(lines)
-        self._table, self._csv_rows = columns, csv_rows
+        self.source, self.names, self._index = source, table.names, table.index
+        self.decimal, self.is_part = table.decimal, len(table.sources) > 1
+        self.first_row, self._row_in_file = first_row, row_in_file
+        self._cells, self.lines = part.cells, part.lines
+        self.n_rows = part.cells.num_rows
+        self.fraction_read = table.fraction_read
 
     def columns(self, names: Sequence[str]) -> list[Any]:
         """Some columns as Arrow arrays; for text files, arrays of text."""
-        return [plain(self._table.column(self._index[name])) for name in names]
+        return [plain(self._cells.column(self._index[name])) for name in names]
 
     def cells(self, name: str) -> Sequence[str]:
         """The text of a column as in the file; empty if a cell is missing."""
@@ -112,8 +113,6 @@ class Block:
 
     def csv_rows(self) -> Any:
         """The rows as csv, an Arrow array of bytes, with a line feed before each row."""
-        if self._csv_rows is not None:
-            return self._csv_rows
         return csv_rows_of([texts_of(column) for column in self.columns(self.names)])
 
     def to_arrow(self, numeric: Sequence[str] = ()) -> Any:
@@ -138,118 +137,143 @@ class Block:
         where = f"{self.source}, {self.place(row)}" if self.is_part else ""
         return Place(self.first_row + row, self.line_of(row), name, where)
 
+    def bad_cell(
+        self, row: int, name: str, reason: str, remedy: Remedy | None = None
+    ) -> TableError:
+        """An error about a cell; the reason follows the text of the cell."""
+        line = self.line_of(row)
+        return TableError(
+            f"{shown(self.cells(name)[row])} {reason}",
+            source=self.source,
+            line=line,
+            row=self._row_in_file + row if line is None else None,
+            column=name,
+            remedy=remedy,
+        )
+
     def not_a_number(self, row: int, name: str) -> TableError:
         """An error about a cell that is not a number."""
-        remedies = {
-            "numbers with commas between thousands": "Save the file without commas between "
-            "thousands, and with decimal points.",
-            "numbers with a decimal comma": "For decimal commas, set decimal=','.",
-            "numbers with a decimal point": (
-                "The file is read with decimal commas, because other columns have them; for "
-                "decimal points, set decimal='.'."
-            ),
-        }
-        remedy = "Correct it, leave the cell empty, or choose other columns."
-        remedy = remedies.get(look_of([self.cells(name)[row]], self.decimal), remedy)
-        return self._bad_cell(row, name, f"is not a number. {remedy}")
+        look = look_of([self.cells(name)[row]], self.decimal)
+        if look == "numbers with a decimal comma":
+            remedy = Remedy("decimal", ",", "For decimal commas, use {}.")
+            return self.bad_cell(row, name, _NOT_A_NUMBER, remedy)
+        if look == "numbers with a decimal point":
+            reason = f"{_NOT_A_NUMBER} The file is read with decimal commas."
+            remedy = Remedy("decimal", ".", "For decimal points, use {}.")
+            return self.bad_cell(row, name, reason, remedy)
+        if look == "numbers with commas between thousands":
+            correct = "Save the file without commas between thousands, and with decimal points."
+            return self.bad_cell(row, name, f"{_NOT_A_NUMBER} {correct}")
+        return self.bad_cell(row, name, f"{_NOT_A_NUMBER} {_CORRECT}")
 
     def not_finite(self, row: int, name: str) -> TableError:
         """An error about an infinite number."""
         what = "is not a finite number. Replace it by a finite one, or leave the cell empty."
-        return self._bad_cell(row, name, what)
-
-    def not_in_order(self, row: int, name: str, order: Sequence[str]) -> TableError:
-        """An error about a category without a rank."""
-        known = listed(map(shown, order))
-        what = f"is not one of its ordered categories ({known}). Add it to them, or correct it."
-        return self._bad_cell(row, name, what)
+        return self.bad_cell(row, name, what)
 
     def too_large(self, row: int, name: str) -> TableError:
         """An error about a number that is too large for squared distances."""
         what = "is too large: squared distances overflow. Correct it, or remove the row."
-        return self._bad_cell(row, name, what)
-
-    def _bad_cell(self, row: int, name: str, what: str) -> TableError:
-        where = f"{self.source}, {self.place(row)}, column {shown(name)}"
-        cell = shown(self.cells(name)[row])
-        return TableError(f"{where}: {cell} {what}", line=self.line_of(row), column=name)
+        return self.bad_cell(row, name, what)
 
 
 class TableFile(AbstractContextManager["TableFile"]):
     """A table that can be read several times, block by block; a context manager.
 
-    Attributes
+    Parameters
     ----------
     name : str
         The name of the table in messages.
     format : str
         "csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx"; "frame" for an object in memory.
+    paths : sequence of Path
+        The files, which are one table; empty for an object in memory.
+    temporary : sequence of Path
+        The files to remove when the table is closed.
+
+    Attributes
+    ----------
     names : tuple of str
         The columns, in order.
-    paths : list of Path
-        The files; empty for an object in memory.
+    sources : list of str
+        The names of the files in messages.
     n_passes : int
         The number of times that the rows were read, with the current pass.
     n_rows : int or None
         The number of rows, after the table was read to its end.
-    fingerprint : str or None
-        "sha256:" and the hash of the bytes, after the table was read to its end.
     fraction_read : float
         The fraction of the table that the current pass has read, in (0, 1].
     decimal : {".", ","}
         The decimal mark of numbers in a text file.
-    decimal_is_given : bool
-        Whether the decimal mark was given by the user, not detected.
-    decimals_differ : bool
-        Whether, in the first lines, one column has decimal commas and another has decimal points.
+    unsure : frozenset of str
+        The columns whose points may be decimal points or separators of thousands.
     encoding : str or None
         The encoding of a text file, if it was given, or is neither UTF-8 nor UTF-16.
     assumed : list of str
         What was detected about the file and may be wrong, as short texts.
     """
 
-    fraction_read: float = 1.0
     decimal: str = "."
-    decimal_is_given: bool = True
-    decimals_differ: bool = False
+    unsure: frozenset[str] = frozenset()
     encoding: str | None = None
 
-    def __init__(self, *, name: str, format: str, temporary: Path | None = None) -> None:
-        self.name = name
-        self.format = format
+    def __init__(
+        self,
+        *,
+        name: str,
+        format: str,
+        paths: Sequence[Path] = (),
+        temporary: Sequence[Path] = (),
+    ) -> None:
+        self.name, self.format, self.paths = name, format, list(paths)
+        self.sources = list(map(shown_path, paths)) if len(paths) > 1 else [name]
         self.names: tuple[str, ...] = ()
-        self.paths: list[Path] = []
         self.n_passes = 0
         self.n_rows: int | None = None
-        self.fingerprint: str | None = None
+        self.fraction_read = 0.0
         self.assumed: list[str] = []
-        self._digest = hashlib.sha256()
-        self._temporary = temporary
+        self._stamps = list(map(_stamp, self.paths))
+        self._temporary = list(temporary)
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Remove the temporary file of standard input."""
-        if self._temporary is not None:
-            self._temporary.unlink(missing_ok=True)
+        """Remove temporary files."""
+        for path in self._temporary:
+            path.unlink(missing_ok=True)
 
     @cached_property
     def index(self) -> dict[str, int]:
         """The position of each column."""
         return {name: j for j, name in enumerate(self.names)}
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """The hash of the bytes of the file after "sha256:"; of several, the hash of the hashes."""
+        hashes = []
+        for path in self.paths:
+            with open(path, "rb") as file:
+                hashes.append(hashlib.file_digest(file, "sha256"))
+        if len(hashes) > 1:
+            hashes = [hashlib.sha256(b"".join(each.digest() for each in hashes))]
+        return f"sha256:{hashes[0].hexdigest()}"
+
+    def settings(self) -> dict[str, Any]:
+        """The settings of :func:`open_table` with which each file is read in the same way."""
+        return {}
+
     def blocks(self) -> Iterator[Block]:
         """All rows in order, in blocks of some megabytes."""
         n_rows, self.n_passes = 0, self.n_passes + 1
         try:
+            self.require_unchanged()
             for block in self._read():
-                block.fraction_read = self.fraction_read
                 n_rows += block.n_rows
                 if self.n_rows is not None and n_rows > self.n_rows:
-                    raise self.changed()
+                    raise self._changed()
                 yield block
-            fingerprint = f"sha256:{self._digest.hexdigest()}"
+            self.require_unchanged()
         except OSError as error:
             raise TableError(
                 f"{self.name} could not be read to its end: {reason_of(error)}. Check the file, "
@@ -260,26 +284,60 @@ class TableFile(AbstractContextManager["TableFile"]):
                 f"{self.name} has columns ({listed(map(shown, self.names))}), but no rows. Add "
                 "rows, or choose another file."
             )
-        if self.fingerprint not in (None, fingerprint):
-            raise self.changed()
-        self.n_rows, self.fingerprint = n_rows, fingerprint
+        self.n_rows = n_rows
 
-    def settings(self) -> dict[str, Any]:
-        """The settings of :func:`open_table` with which each file is read in the same way."""
-        return {}
+    def require_unchanged(self) -> None:
+        """Raise an error if a file has another size or time than when the table was opened."""
+        if list(map(_stamp, self.paths)) != self._stamps:
+            raise self._changed()
 
-    def changed(self) -> TableError:
-        """An error that the file has changed."""
+    def _changed(self) -> TableError:
         return TableError(
             f"{self.name} changed while it was read. Wait until nothing writes to it, or copy "
             "it, and read it again."
         )
 
-    @abstractmethod
     def _read(self) -> Iterator[Block]:
-        """One pass over the rows; at its end, `_digest` is the hash of the bytes."""
+        """One pass over the rows of all files."""
+        sizes = [size for size, _ in self._stamps]
+        sizes = sizes if len(sizes) == len(self.sources) else [1]  # of a table in memory
+        n_rows, n_before, total = 0, 0, sum(sizes)
+        for number, (source, size) in enumerate(zip(self.sources, sizes, strict=True)):
+            row_in_file = 0
+            for part in self._parts(number):
+                self.fraction_read = (n_before + part.fraction_read * size) / total
+                if part.cells.num_rows:
+                    yield Block(
+                        self, part, source=source, first_row=n_rows, row_in_file=row_in_file
+                    )
+                n_rows += part.cells.num_rows
+                row_in_file += part.cells.num_rows
+            n_before += size
+
+    @abstractmethod
+    def _parts(self, number: int) -> Iterator[Part]:
+        """The rows of one of the files."""
+
+
+def require_same_columns(
+    source: str, names: Sequence[str], other: str, other_names: Sequence[str]
+) -> None:
+    """An error if two files of a table differ in their columns."""
+    for name in sorted({*names} ^ {*other_names}):
+        lacking = other if name in names else source
+        raise TableError(
+            "the column is missing, and other files have it. Write all files with the same "
+            "columns.",
+            source=lacking,
+            column=name,
+        )
 
 
 def reason_of(error: OSError) -> str:
-    """What the system says, without numbers and paths."""
+    """The reason that the system gives, without numbers and paths."""
     return (error.strerror or str(error) or type(error).__name__).lower()
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns

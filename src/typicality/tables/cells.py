@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from typicality._typing import Doubles, Places
+from typicality.exceptions import TableError
 
 MISSING = frozenset(
     ["", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "none", "?", "-"]
@@ -23,8 +24,8 @@ _DATE = re.compile(
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _PLAIN_NUMBER = r"^\s*[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\s*$"
-THOUSANDS_POINTS = r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?"  # where the decimal mark is a comma
-_POINTS = re.compile(THOUSANDS_POINTS)
+_THOUSANDS_POINTS = r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?"  # where the decimal mark is a comma
+_POINTS = re.compile(_THOUSANDS_POINTS)
 _CURRENCIES = "$€£¥₹₽₩₺₪฿¢"
 _MARKED = {
     decimal: re.compile(
@@ -35,9 +36,6 @@ _MARKED = {
     for decimal, mark, between in ((".", r"\.", ",' \u00a0\u202f"), (",", ",", ".' \u00a0\u202f"))
 }
 _NEARLY_ALL = 0.9  # of the cells: a typing error does not hide what the others are
-# Arrow raises these for dates beyond Python's years and for unknown time zones (KeyError: of pytz).
-# Such cells are the numbers of the file.
-_NO_SUCH_DATE = (KeyError, ValueError, OverflowError)
 _TRUTH = frozenset(["true", "false"])
 
 
@@ -124,10 +122,9 @@ def _number(cell: str, decimal: str = ".") -> float | None:
 
 def parse_texts(texts: Any, decimal: str = ".") -> ParsedColumn:
     """The numbers of an Arrow array of text: all at once, or cell by cell where that fails."""
-    trimmed = pc.ascii_trim_whitespace(texts)  # others are left to Python, which differs in some
     missing = pa.array(sorted(MISSING))  # made here: the first array makes Arrow load pandas
-    present = pc.if_else(pc.is_in(trimmed, missing), None, trimmed)
-    quick = floats_of(present if decimal == "." else _with_decimal_points(present))
+    present = pc.if_else(pc.is_in(texts, missing), None, texts)
+    quick = _floats_of(present if decimal == "." else _with_decimal_points(present))
     if quick is not None:
         return ParsedColumn(quick, np.empty(0, dtype=np.intp))
     numbers = [_number(cell, decimal) for cell in texts.to_pylist()]
@@ -137,13 +134,13 @@ def parse_texts(texts: Any, decimal: str = ".") -> ParsedColumn:
 
 def _with_decimal_points(texts: Any) -> Any:
     """Numbers with decimal commas as Arrow reads numbers; other cells become text."""
-    between = pc.match_substring_regex(texts, f"^{THOUSANDS_POINTS}$")
+    between = pc.match_substring_regex(texts, f"^{_THOUSANDS_POINTS}$")
     whole = pc.if_else(between, pc.replace_substring(texts, ".", ""), texts)
     # What has a point still, or two commas, is no number, and must not become one.
     return pc.replace_substring(pc.replace_substring(whole, ".", "?"), ",", ".")
 
 
-def floats_of(column: Any) -> Doubles | None:
+def _floats_of(column: Any) -> Doubles | None:
     """A column as numbers, NaN where it is null; None where Arrow may not read it as we do.
 
     Every finite number that Arrow reads is one for :class:`float` too, and the same. Arrow also
@@ -183,53 +180,22 @@ def parse_typed(column: Any) -> ParsedColumn:
 
 
 def texts_of(column: Any) -> Any:
-    """Cells as text: numbers with the digits of their own precision, dates as in ISO 8601."""
+    """Cells as text: numbers in their shortest digits, dates as in ISO 8601, lists as JSON."""
     kind = column.type
-    if types.is_integer(kind) or types.is_string(kind) or types.is_large_string(kind):
-        return column.cast("string").fill_null("")
-    if types.is_float64(kind):
-        return _texts_of_doubles(column).fill_null("")
-    if types.is_floating(kind):
-        missing = column.is_null().to_numpy(zero_copy_only=False)
-        pairs = zip(column.to_numpy(zero_copy_only=False), missing, strict=True)
-        return pa.array(["" if absent else str(value) for value, absent in pairs], pa.string())
-    is_clock = types.is_timestamp(kind) or types.is_time(kind)
-    if is_clock and kind.unit == "ns":  # Python's dates and times have no nanoseconds
-        texts = column.cast("string")
-        return pc.replace_substring(texts, " ", "T", max_replacements=1).fill_null("")
-    try:
-        values = column.to_pylist()
-    except _NO_SUCH_DATE:
-        if types.is_temporal(kind):
-            numbers = column.view("int64" if kind.bit_width == 64 else "int32")
-            return numbers.cast("string").fill_null("")
-        values = map(_value_of, column)
-    return pa.array(map(_text_of, values), pa.string())
-
-
-def _value_of(cell: Any) -> Any:
-    """The value of a cell of Arrow; a number where Python has no such date."""
-    try:
-        return cell.as_py()
-    except _NO_SUCH_DATE:
-        if isinstance(cell, pa.StructScalar):
-            return {name: _value_of(value) for name, value in cell.items()}
-        if isinstance(cell, pa.ListScalar):
-            return list(map(_value_of, cell.values))
-        return _value_of(cell.value) if isinstance(cell.value, pa.Scalar) else cell.value
-
-
-def _texts_of_doubles(column: Any) -> Any:
-    """The texts of Python; Arrow writes most, but not all numbers in the same way."""
-    values = column.to_numpy(zero_copy_only=False)
-    size = np.abs(values)
-    alike = (size >= 1e-4) & (size < 1e9) & (values != np.rint(values))
-    others = ~alike & column.is_valid().to_numpy(zero_copy_only=False)
-    texts = column.cast("string")
-    if others.any():
-        ours = pa.array(map(str, values[others].tolist()), pa.string())
-        texts = pc.replace_with_mask(texts, pa.array(others), ours)
-    return texts
+    if types.is_timestamp(kind):
+        # Without a zone or in UTC, for zones may be unknown here.
+        column = column if kind.tz is None else column.cast(pa.timestamp(kind.unit, "UTC"))
+        texts = pc.replace_substring(column.cast("string"), " ", "T", max_replacements=1)
+        return pc.replace_substring_regex(texts, r"\.0+(Z?)$", r"\1").fill_null("")
+    is_python = (types.is_nested, types.is_binary, types.is_duration, types.is_interval)
+    if any(is_kind(kind) for is_kind in is_python):
+        try:
+            return pa.array(map(_text_of, column.to_pylist()), pa.string())
+        except (KeyError, ValueError, OverflowError) as error:
+            raise TableError(
+                "a list or record has dates that Python does not know. Write its fields as columns."
+            ) from error
+    return column.cast("string").fill_null("")
 
 
 def _text_of(value: Any) -> str:
@@ -237,11 +203,7 @@ def _text_of(value: Any) -> str:
         return ""
     if isinstance(value, dict | list):
         return json.dumps(value, default=_text_of, ensure_ascii=False)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, bytes):
-        return value.hex()
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+    return value.hex() if isinstance(value, bytes) else str(value)
 
 
 def csv_rows_of(columns: Sequence[Any]) -> Any:
@@ -263,11 +225,12 @@ def without_formulas(texts: Any) -> Any:
 
 def quoted(texts: Any, *, alone: bool = False) -> Any:
     """Cells with quotation marks where csv needs them, as for an empty cell that is alone."""
+    data = bytes(texts.buffers()[2] or b"")
+    if not alone and not any(mark in data for mark in (b",", b'"', b"\r", b"\n")):
+        return texts
     special = pc.match_substring_regex(texts, '[,"\r\n]')
     if alone:
         special = pc.or_(special, pc.equal(texts, ""))
-    if not pc.any(special).as_py():
-        return texts
     doubled = pc.replace_substring(texts, '"', '""')
     return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), texts)
 

@@ -1,31 +1,60 @@
 """What is known of a column of a table after some blocks: numbers, or why it is left out."""
 
 import re
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Floats
 from typicality._words import shown
-from typicality.exceptions import TableError
+from typicality.exceptions import OptionOf, Remedy, TableError
 from typicality.tables.base import Block, Place
-from typicality.tables.cells import ParsedColumn, decimal_mark, is_mostly_digits, look_of
+from typicality.tables.cells import ParsedColumn, is_mostly_digits, look_of
 
 _FEWEST_TO_NUMBER = 10  # rows: fewer whole numbers in a row may well be measurements
 _NEARLY = 0.05  # of the cells may be no numbers in a column that is nearly numeric
 ALL_MISSING = "all values are missing"
 _N_LOOKED_AT = 100
 _AT_ONCE = 2**16  # whole numbers that are hashed
-_REMEDIES = {
-    "text": "",
+_ADVICE = {
     "true or false": ": write 1 and 0 to use them",
     "dates or times": ": write them as numbers to use them, e.g. as days since the first date",
     "numbers with commas between thousands": ": choose it by name to use the numbers",
-    "numbers with a decimal comma": ": set decimal=',' to use them",
-    "numbers with a decimal point": ", and others have commas: set decimal='.' to use them",
     "numbers with signs": ": choose it by name to use the numbers",
 }
+_REMEDIES = {
+    "numbers with a decimal comma": Remedy("decimal", ",", "use {} to use them"),
+    "numbers with a decimal point": Remedy("decimal", ".", "use {}, as others have commas"),
+}
 _CATEGORIES = ("text", "true or false")  # looks of columns that may be categories
+
+
+class LeftOut(NamedTuple):
+    """A column that is left out, and why; `reason` is the whole sentence in Python's words.
+
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    what : str
+        What is wrong with it.
+    remedy : Remedy, optional
+        A parameter that helps.
+    """
+
+    name: str
+    what: str
+    remedy: Remedy | None = None
+
+    @property
+    def reason(self) -> str:
+        """The whole reason in the words of Python."""
+        return self.sentence()
+
+    def sentence(self, option_of: OptionOf | None = None) -> str:
+        """The whole reason, with the parameter of the remedy as `option_of` writes it."""
+        return self.what + (f": {self.remedy.sentence(option_of)}" if self.remedy else "")
 
 
 class Column:
@@ -45,8 +74,6 @@ class Column:
         The signs of its numbers, where cells are more than digits; for chosen columns only.
     bare : set of str
         "" where other cells are digits only.
-    has_commas : bool
-        Whether its text is numbers with decimal commas, in a file read with decimal points.
     """
 
     def __init__(self, name: str, *, is_chosen: bool, kept: bool) -> None:
@@ -55,7 +82,6 @@ class Column:
         self._sum = 0  # of the hashes of its whole numbers
         self.signs: set[str] = set()
         self.bare: set[str] = set()
-        self.has_commas = False
         self._is_chosen = is_chosen
         self.pieces: list[Doubles] = []
         self.n_seen = self.n_missing = self.n_strangers = 0
@@ -97,7 +123,6 @@ class Column:
             some = [cells[i] for i in strangers[:_N_LOOKED_AT]]
             self._look = look_of(some, block.decimal)
             self._is_in_digits = 2 * sum(map(is_mostly_digits, some)) > len(some)
-            self.has_commas = block.decimal == "." and decimal_mark(some) == ","
             self.pieces.clear()
         self.n_strangers += len(strangers)
         missing = np.isnan(numbers)
@@ -119,15 +144,21 @@ class Column:
         if self._is_kept and not self.n_strangers:
             self.pieces.append(numbers)
 
-    def reason(self) -> str | None:
-        """Why the column is not one to work with; None where it is."""
+    def left_out(self) -> LeftOut | None:
+        """Why the column is not one to work with; None if it is."""
         if self.n_strangers and self.is_candidate:
-            return (
+            what = (
                 f"{self.n_strangers:,} of {self.n_seen:,} cells are not numbers (first "
                 f"{self._first_stranger}): correct them or leave them empty to use it"
             )
+            return LeftOut(self.name, what)
         if self.n_strangers:
-            return f"{self._look} (first {self._first_stranger}){_REMEDIES[self._look]}"
+            what = f"{self._look} (first {self._first_stranger}){_ADVICE.get(self._look, '')}"
+            return LeftOut(self.name, what, _REMEDIES.get(self._look))
+        reason = self._reason()
+        return None if reason is None else LeftOut(self.name, reason)
+
+    def _reason(self) -> str | None:
         if self.n_missing == self.n_seen:
             return ALL_MISSING
         if self._low == self._high:

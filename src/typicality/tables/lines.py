@@ -1,156 +1,141 @@
-"""The lines of a text file, many at once: unpacked, as UTF-8, and hashed on the way."""
+"""Text files: unpacked, decoded, and read some megabytes of whole lines at a time."""
 
 import codecs
-import hashlib
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, TextIO
 
-import numpy as np
 import pyarrow as pa
 
-from typicality.exceptions import TableError
+from typicality.exceptions import Remedy, TableError
 from typicality.tables import base
 
-LONGEST_LINE = 2**24  # bytes
 LEGACY = "cp1252"  # Latin-1 as Windows writes it
+LONGEST_LINE = 2**24  # letters
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_FIRST_ESCAPE = 0xDC00  # of the letters that stand for bytes that are not text
 
 
-class HashedFile(io.FileIO):
-    """A file that is hashed as it is read, and knows how much of it was read.
+@contextmanager
+def unpacked(path: Path) -> Iterator[tuple[Any, BinaryIO]]:
+    """The contents of a file as a stream of bytes, unpacked; and the file itself."""
+    with open(path, "rb") as file:
+        start = file.read(4)
+        file.seek(0)
+        codec = next((c for magic, c in _PACKED.items() if start.startswith(magic)), None)
+        yield (pa.CompressedInputStream(pa.PythonFile(file, "r"), codec) if codec else file), file
+
+
+class TextFile:
+    """The lines of a text file, from :func:`open_text`.
 
     Attributes
     ----------
-    codec : str or None
-        How it is compressed.
-    contents : stream
-        What it holds, unpacked.
-    digest : hash object
-        The hash of the bytes that were read.
-    fraction_read : float
-        The part of the bytes that was read.
+    source : str
+        The name of the file in messages.
+    line : int
+        The number of the next line, from 1. :meth:`next_lines` leaves it to its caller to count.
     """
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._size = os.fstat(self.fileno()).st_size
-        start = super().read(4) or b""
-        self.seek(0)
-        found = (codec for magic, codec in _PACKED.items() if start.startswith(magic))
-        self.codec = next(found, None)
-        # Kept as long as the file, which it closes when it goes.
-        self.contents: Any = self
-        if self.codec:
-            self.contents = pa.CompressedInputStream(pa.PythonFile(self, "r"), self.codec)
-        self.digest = hashlib.sha256()
+    def __init__(self, stream: TextIO, file: BinaryIO, source: str, encoding: str) -> None:
+        self._stream, self._file, self.source, self._encoding = stream, file, source, encoding
+        self._size = max(1, os.fstat(file.fileno()).st_size)
+        self.line = 1
 
     @property
     def fraction_read(self) -> float:
-        return self.tell() / self._size if self._size else 1.0
+        """The fraction of the file that was read."""
+        return min(1.0, self._file.tell() / self._size)
 
-    def read(self, size: int | None = -1, /) -> bytes:
-        data = super().read(size) or b""
-        self.digest.update(data)
-        return data
+    def next_lines(self, size: int | None = None) -> str:
+        """Whole lines of some megabytes, or of `size` letters; empty at the end of the file."""
+        text = self._read(self._stream.read, base.BLOCK_BYTES if size is None else size)
+        return text + self._rest_of_line() if text else ""
 
+    def next_line(self) -> str:
+        """One line; empty at the end of the file."""
+        text = self._rest_of_line()
+        self.line += 1
+        return text
 
-class TextBlock(NamedTuple):
-    """Whole lines of a file as UTF-8, and where they are.
-
-    `n_before` is the number of lines before them, `fraction_read` how much of the file was read
-    with them, and `is_last` whether nothing follows. `encoding` is that of the file, as far as it
-    is known by then.
-    """
-
-    data: bytes
-    n_before: int
-    fraction_read: float
-    is_last: bool
-    encoding: str = "utf-8"
-
-
-def text_blocks(file: HashedFile, name: str, encoding: str | None = "utf-8") -> Iterator[TextBlock]:
-    """The lines of a file, some megabytes at a time; an error where it is not text.
-
-    A byte order mark of UTF-16 overrules the encoding. Where that is None, text that is not UTF-8
-    is taken for :data:`LEGACY`, if all letters before it are ASCII.
-    """
-    pieces = filter(None, _pieces(file.contents, name, encoding or "utf-8"))
-    found, is_ascii = "utf-8", True
-    n_before, rest, piece = 0, b"", next(pieces, b"")
-    while piece:
-        fraction = min(file.fraction_read, 1.0)
-        following = next(pieces, b"")
-        # A carriage return at the very end may be the first half of an end of line.
-        cut = max(piece.rfind(b"\n"), piece.rfind(b"\r", 0, -1)) + 1 if following else len(piece)
-        rest += piece[:cut]
-        if cut:
-            try:
-                is_ascii = len(rest.decode(found)) == len(rest) and is_ascii
-            except UnicodeDecodeError as error:
-                if encoding is not None or not is_ascii or not is_legacy(rest):
-                    raise _not_utf8(error, n_before, name) from error
-                found = LEGACY
-            if found == LEGACY:
-                rest = rest.decode(LEGACY).encode()
-            # Several times as quick as `rest.count`, which stops at each of them.
-            n_lines = int(np.count_nonzero(np.frombuffer(rest, np.uint8) == ord("\n")))
-            if b"\r" in rest:
-                n_lines += rest.count(b"\r") - rest.count(b"\r\n")
-            data = rest if n_before else rest.removeprefix(codecs.BOM_UTF8)
-            yield TextBlock(data, n_before, fraction, not following, found)
-            n_before, rest = n_before + n_lines, b""
-        rest += piece[cut:]
-        if len(rest) > LONGEST_LINE:
-            raise line_too_long(name)
-        piece = following
-
-
-def _pieces(stream: Any, name: str, encoding: str) -> Iterator[bytes]:
-    """The bytes of a stream as UTF-8, with a byte order mark where it has one."""
-    start = stream.read(4)
-    piece = start + stream.read(max(0, base.BLOCK_BYTES - len(start)))
-    if is_utf16(start):
-        encoding = "utf-16"
-    if encoding == "utf-8":
-        while piece:
-            yield piece
-            piece = stream.read(base.BLOCK_BYTES)
-        return
-    decoder = codecs.getincrementaldecoder(encoding)()
-    try:
-        while piece:
-            yield decoder.decode(piece).encode()
-            piece = stream.read(base.BLOCK_BYTES)
-        yield decoder.decode(b"", True).encode()
-    except UnicodeError as error:
-        reason = getattr(error, "reason", str(error))
-        if is_utf16(start):
+    def _rest_of_line(self) -> str:
+        text = self._read(self._stream.readline, LONGEST_LINE)
+        if len(text) == LONGEST_LINE:
             raise TableError(
-                f"{name} begins like UTF-16 text, but is not: {reason}. Save it with the "
-                "encoding UTF-8."
-            ) from error
-        raise TableError(
-            f"{name} is not text in the encoding {encoding}: {reason}. Name another encoding, e.g. "
-            "encoding='latin-1'."
-        ) from error
+                f"{self.source} is not a table: it has a line longer than {LONGEST_LINE:,} "
+                "letters. Choose a file with one row per line."
+            )
+        return text
+
+    def _read(self, read: Callable[[int], str], size: int) -> str:
+        try:
+            text = read(size)
+        except UnicodeError as error:
+            raise self._not_text(getattr(error, "reason", str(error))) from error
+        if "\0" in text:
+            raise holds_zeros(self.source, self.line + n_breaks(text[: text.index("\0")]))
+        if text.isascii():
+            return text
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            before = text[: error.start]
+            begin = max(before.rfind("\n"), before.rfind("\r")) + 1
+            at = len(before[begin:].encode(self._encoding)) + 1
+            byte = ord(text[error.start]) - _FIRST_ESCAPE
+            what = f"byte {at} of the line is 0x{byte:02x}"
+            raise self._not_text(what, self.line + n_breaks(before)) from error
+        return text
+
+    def _not_text(self, reason: str, line: int | None = None) -> TableError:
+        other = LEGACY if self._encoding == "utf-8" else "latin-1"
+        words = "Save the file with the encoding UTF-8, or name its encoding, e.g. with {}."
+        return TableError(
+            f"this is not text in the encoding {self._encoding}: {reason}.",
+            source=self.source,
+            line=line,
+            remedy=Remedy("encoding", other, words),
+        )
 
 
-def is_utf16(start: bytes) -> bool:
-    """Whether a text begins with a byte order mark of UTF-16."""
-    return start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+@contextmanager
+def open_text(path: Path, source: str, encoding: str) -> Iterator[TextFile]:
+    """The lines of a file; reading raises an error where they are not text in the encoding."""
+    codec = "utf-8-sig" if encoding == "utf-8" else encoding
+    # Bytes that are not text become letters of their own, which are found in all lines read.
+    how: Any = {"encoding": codec, "errors": "surrogateescape", "newline": ""}
+    with unpacked(path) as (contents, file), io.TextIOWrapper(contents, **how) as stream:
+        yield TextFile(stream, file, source, encoding)
 
 
-def is_legacy(data: bytes) -> bool:
-    """Whether text that is not UTF-8 may be :data:`LEGACY`: no letter in it is one of UTF-8."""
+def n_breaks(text: str) -> int:
+    """The number of line breaks in a text."""
+    return text.count("\n") + text.count("\r") - text.count("\r\n")
+
+
+def encoding_of(start: bytes, given: str | None) -> str:
+    """The encoding of a text that begins with some bytes.
+
+    A byte order mark of UTF-16 overrules the given encoding. By default, the encoding is UTF-8; or
+    cp1252, if the bytes are not UTF-8 and no letter in them is one of UTF-8.
+    """
+    if start.startswith(_UTF16):
+        return "utf-16"
+    if given is not None:
+        return given
     try:
-        data.decode(LEGACY)
+        codecs.getincrementaldecoder("utf-8")().decode(start)  # the last letter may be cut off
     except UnicodeDecodeError:
-        return False
-    return data.decode(errors="ignore").isascii()
+        try:
+            start.decode(LEGACY)
+        except UnicodeDecodeError:
+            return "utf-8"
+        return LEGACY if start.decode(errors="ignore").isascii() else "utf-8"
+    return "utf-8"
 
 
 def normal_encoding(name: str) -> str:
@@ -166,21 +151,11 @@ def normal_encoding(name: str) -> str:
     return "utf-8" if normal in ("utf-8-sig", "ascii") else normal
 
 
-def _not_utf8(error: UnicodeDecodeError, n_before: int, name: str) -> TableError:
-    before, byte = error.object[: error.start], error.object[error.start]
-    line = n_before + len((before + b"?").splitlines())
-    at = error.start - max(before.rfind(b"\n"), before.rfind(b"\r"))
+def holds_zeros(source: str, line: int) -> TableError:
+    """An error about bytes that no text has."""
     return TableError(
-        f"{name}, line {line}: byte {at} of the line is 0x{byte:02x}, which is not "
-        "UTF-8. Save the file with the encoding UTF-8 (in a spreadsheet: 'CSV UTF-8'), or name the "
-        "encoding of a csv file, e.g. encoding='cp1252'.",
+        "this is not text: the line has bytes of value zero.",
+        source=source,
         line=line,
-    )
-
-
-def line_too_long(name: str) -> TableError:
-    """An error about a line that no table has."""
-    return TableError(
-        f"{name} is not a table: it has a line longer than {LONGEST_LINE // 2**20} "
-        "megabytes. Choose a file with one row per line."
+        remedy=Remedy("format", None, "Choose a csv file, or name the format with {}."),
     )

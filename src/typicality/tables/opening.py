@@ -7,35 +7,17 @@ import shutil
 import stat
 import sys
 import tempfile
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from typicality._words import counted, listed, shown_path
-from typicality.exceptions import TableError
-from typicality.tables.arrays import open_array
-from typicality.tables.arrow import (
-    ArrowTable,
-    frame_opener,
-    ndjson_opener,
-    open_arrow,
-    open_parquet,
-)
+from typicality.exceptions import Remedy, TableError
+from typicality.tables.arrow import ArrowTable, open_frame, open_json
 from typicality.tables.base import TableFile, reason_of
 from typicality.tables.delimited import DelimitedFile
-from typicality.tables.lines import HashedFile, normal_encoding
-from typicality.tables.parts import JOINED_FORMATS, join_tables
+from typicality.tables.lines import normal_encoding, unpacked
 from typicality.tables.sheets import open_sheet
-from typicality.tables.sniffing import (
-    ARROW,
-    ARROW_STREAM,
-    NUMPY,
-    PARQUET,
-    WHITESPACE,
-    ZIP,
-    TextSettings,
-)
+from typicality.tables.sniffing import BINARY, WHITESPACE, TextSettings
 
 _PACKED = frozenset([".gz", ".bz2", ".zst"])
 _SUFFIXES_OF = {
@@ -48,9 +30,9 @@ _SUFFIXES_OF = {
     "xlsx": [".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"],
 }
 _SUFFIXES = {suffix: kind for kind, suffixes in _SUFFIXES_OF.items() for suffix in suffixes}
-_BEGINNINGS = {PARQUET: "parquet", ARROW: "arrow", ARROW_STREAM: "arrow", NUMPY: "npy", ZIP: "xlsx"}
 _JSON = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*["}]')
 FORMATS = tuple(_SUFFIXES_OF)
+JOINED_FORMATS = ("csv", "tsv", "ndjson", "parquet", "arrow", "npy")
 
 
 def open_table(
@@ -120,26 +102,22 @@ def open_table(
     encoding = encoding and normal_encoding(encoding)
     text = TextSettings(delimiter, header, encoding, decimal)
     if hasattr(source, "__arrow_c_stream__"):
-        name = f"{type(source).__module__.split('.')[0]} {type(source).__name__}"
-        return ArrowTable(frame_opener(source, name), name=name, format="frame")
+        return open_frame(source)
     if not isinstance(source, str | bytes | os.PathLike):
         raise TypeError(
             f"source is of type {type(source).__name__}: pass a path, or a data frame such "
             "as pandas.DataFrame(array); call collect() on a lazy frame."
         )
     source = os.fsdecode(source)
-    if source == "-":
-        paths, name = [_copy_of_standard_input()], "standard input"
-    else:
-        name = shown_path(source)
-        paths = _files_of(Path(source), name)
-    temporary = paths[0] if source == "-" else None
+    name = "standard input" if source == "-" else shown_path(source)
+    temporary = [_copy_of_standard_input()] if source == "-" else []
     try:
+        paths = temporary[:] or _files_of(Path(source), name)
         formats = {format or (_by_start if temporary else _by_suffix)(path) for path in paths}
         return _open_all(paths, formats, text, name=name, temporary=temporary)
     except BaseException as error:
-        if temporary:
-            temporary.unlink(missing_ok=True)
+        for path in temporary:
+            path.unlink(missing_ok=True)
         if not isinstance(error, OSError):
             raise
         # Only the system numbers its errors; the others are about the bytes of a compressed file.
@@ -216,59 +194,48 @@ def _by_suffix(path: Path) -> str:
             )
         return inner
     if suffix not in _SUFFIXES:
-        known = ", ".join(sorted(_SUFFIXES))
         what = f"has the suffix {suffix!r}" if suffix else "has no suffix"
         raise TableError(
-            f"{name} {what}, so its format is unknown (known are {known}). Name the format, "
-            "e.g. format='csv'."
+            f"{name} {what}, so its format is unknown (known are {', '.join(sorted(_SUFFIXES))}).",
+            remedy=Remedy("format", "csv", "Name the format, e.g. {}."),
         )
     return _SUFFIXES[suffix]
 
 
 def _by_start(path: Path) -> str:
-    with HashedFile(path) as file, suppress(OSError):
-        start = file.contents.read(64)
+    """The format of a file by its first bytes; csv if these are no format's."""
+    with unpacked(path) as (contents, file):
+        start = contents.read(64)
         if _JSON.match(start):
             return "ndjson"
-        if not file.codec:
-            kinds = (kind for magic, kind in _BEGINNINGS.items() if start.startswith(magic))
-            return next(kinds, "csv")
-    return "csv"
+        is_packed = contents is not file
+        kinds = (kind for magic, kind in BINARY.items() if start.startswith(magic))
+        return "csv" if is_packed else next(kinds, "csv")
 
 
 def _open_all(
     paths: list[Path], formats: set[str], text: TextSettings, **options: Any
 ) -> TableFile:
     """The table of one file, or of several of one format; `text` is about text files."""
-    if len(paths) > 1 and (len(formats) > 1 or not formats & {*JOINED_FORMATS}):
+    name, format = options["name"], min(formats)
+    if len(paths) > 1 and (len(formats) > 1 or format not in JOINED_FORMATS):
         raise TableError(
-            f"{options['name']} matches {counted(len(paths), 'file')} of the formats "
+            f"{name} matches {counted(len(paths), 'file')} of the formats "
             f"{listed(sorted(formats))}, but one table needs files of one format "
             f"({', '.join(JOINED_FORMATS)}). Name fewer files, or write all in one format."
         )
-    options["format"] = formats.pop()
-    if len(paths) > 1:
-        table = join_tables(paths, _open, text, **options)
-    else:
-        table = _open(paths[0], text, **options)
-    table.paths = paths
-    return table
-
-
-def _open(path: Path, text: TextSettings, **options: Any) -> TableFile:
-    """The table of one file; `text` is about text files."""
-    name, format = options["name"], options["format"]
-    if path.stat().st_size == 0:
+    filled = [path for path in paths if path.stat().st_size > 0]
+    if not filled:
         raise TableError(f"{name} is empty. Choose a file with a header and rows.")
+    options |= {"format": format, "paths": filled}
     if format in ("csv", "tsv"):
         text = text._replace(delimiter="\t") if format == "tsv" else text
-        return DelimitedFile(path, text, **options)
-    if format == "xlsx":
-        return open_sheet(path, text, **options)
-    openers: dict[str, Any] = {
-        "ndjson": ndjson_opener(path, name),
-        "parquet": partial(open_parquet, path),
-        "arrow": partial(open_arrow, path),
-        "npy": partial(open_array, path, name),
-    }
-    return ArrowTable(openers[format], paths=[path], **options)
+        table: TableFile = DelimitedFile(text, **options)
+    elif format == "xlsx":
+        table = open_sheet(text, **options)
+    else:
+        table = open_json(**options) if format == "ndjson" else ArrowTable(**options)
+    if len(filled) < len(paths):
+        n_empty = counted(len(paths) - len(filled), "empty file")
+        table.assumed.append(f"{n_empty} skipped")
+    return table

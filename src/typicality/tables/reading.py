@@ -10,50 +10,23 @@ from numpy.typing import NDArray
 from typicality._threads import stream_in_threads
 from typicality._typing import Doubles, Places
 from typicality._words import listed, shown
-from typicality.exceptions import OptionOf, Remedy, TableError
+from typicality.exceptions import Remedy, TableError
 from typicality.tables.base import Block, Place, TableFile
-from typicality.tables.cells import ParsedColumn, decimal_mark, is_missing, value_of_text
-from typicality.tables.columns import Column
-from typicality.tables.sniffing import AS_COMMAS, common_mark
+from typicality.tables.cells import ParsedColumn, is_missing, value_of_text
+from typicality.tables.columns import ALL_MISSING, Column, LeftOut
 
 MOST_NUMBERS = 2**27  # rows times columns of numbers that are held in memory
-_CERTAINTY = ["", "unsure", "."]  # what blocks of a column of numbers say of its decimal mark
 _UNSURE = (
-    "its points may be decimal points or separators of thousands, and other "
-    "columns have decimal commas: set decimal='.' if they are decimal points, or "
-    "remove the separators of thousands"
+    "its points may be decimal points or separators of thousands, and other columns have decimal "
+    "commas"
+)
+_ARE_POINTS = Remedy(
+    "decimal", ".", "use {} if they are decimal points, or remove the separators of thousands"
 )
 
 
 class TooLargeError(TableError):
     """The table has too many numbers to hold them in memory."""
-
-
-class LeftOut(NamedTuple):
-    """A column that is left out, and why; `reason` is the whole sentence in Python's words.
-
-    Parameters
-    ----------
-    name : str
-        The name of the column.
-    what : str
-        What is wrong with it.
-    remedy : Remedy, optional
-        A parameter that helps.
-    """
-
-    name: str
-    what: str
-    remedy: Remedy | None = None
-
-    @property
-    def reason(self) -> str:
-        """The whole reason in the words of Python."""
-        return self.sentence()
-
-    def sentence(self, option_of: OptionOf | None = None) -> str:
-        """The whole reason, with the parameter of the remedy as `option_of` writes it."""
-        return self.what + (f": {self.remedy.sentence(option_of)}" if self.remedy else "")
 
 
 class CategoryColumn(NamedTuple):
@@ -145,7 +118,12 @@ def categories_of(
         texts = [meant[text] for text in texts]
     for row, text in enumerate(texts if order is not None else ()):
         if text and text not in known:
-            raise block.not_in_order(row, name, known)
+            raise block.bad_cell(
+                row,
+                name,
+                f"is not one of its ordered categories ({listed(map(shown, known))}). Add it to "
+                "them, or correct it.",
+            )
     return texts
 
 
@@ -188,8 +166,9 @@ def _refuse_mixed_signs(name: str, signs: set[str], source: str) -> None:
     if len(signs - {""}) > 1 or signs >= {"%", ""}:
         found = listed(shown(sign) if sign else "none" for sign in sorted(signs))
         raise TableError(
-            f"{source}, column {shown(name)}: numbers have different currency or percent "
-            f"signs ({found}). Write all of them with the same sign.",
+            f"numbers have different currency or percent signs ({found}). Write all of them with "
+            "the same sign.",
+            source=source,
             column=name,
         )
 
@@ -224,9 +203,8 @@ def read_rows(
     "id" (such as user_id), or a column that numbers the rows: in a file of ten rows or more,
     distinct integers that fill a range as long as the file.
 
-    If decimal commas appear only after the first lines, the file is read a second time, and 1.234
-    in another column is then 1234. If some columns have decimal commas and others decimal points, a
-    column is left out if all its points could separate thousands.
+    If some columns have decimal commas and others decimal points in the first lines, a column is
+    left out if all its points there could separate thousands.
 
     A table of more than 2**27 numbers raises an error as soon as its size is known; read such a
     table with :func:`typicality.open_rows`.
@@ -260,19 +238,18 @@ def read_rows(
     is_chosen = columns is not None
     how: dict[str, Any] = {"is_chosen": is_chosen, "allow_text": is_auto, "hold": hold}
     judged, n_rows = _judge(table, wanted, **how)
-    before = table.decimal
-    unsure = _settle_decimals(table, judged)
-    if table.decimal != before:
-        judged, n_rows = _judge(table, wanted, **how)
     text = [column.name for column in judged if is_auto and column.holds_categories]
-    reasons = {
-        column.name: _reason(table, column, unsure, is_chosen=is_chosen)
-        for column in judged
-        if column.name not in text
-    }
-    chosen = [column for column in judged if reasons.get(column.name, "") is None]
-    left_out = [LeftOut(name, reason) for name, reason in reasons.items() if reason]
-    with_digits = {column.name for column in judged if column.has_digits} | unsure
+    chosen, left_out, with_digits = [], [], set()
+    for column in judged:
+        if column.name in text:
+            continue
+        reason = _why_not(table, column, is_chosen=is_chosen)
+        if reason is None:
+            chosen.append(column)
+            continue
+        left_out.append(reason)
+        if column.has_digits or column.name in table.unsure:
+            with_digits.add(column.name)
     left_out.sort(key=lambda column: column.name not in with_digits)
     _refuse_bad_numbers(table, chosen)
     as_text = [*orders, *named, *text]
@@ -285,7 +262,6 @@ def read_rows(
     X = _stacked(chosen, n_rows if hold else 0)
     if ranks:
         X = np.column_stack([X, *(_ranks(column, orders[column.name]) for column in ranks)])
-    assert table.fingerprint is not None
     return NumericTable(
         X=X,
         names=tuple(column.name for column in used),
@@ -294,7 +270,7 @@ def read_rows(
         first_missing=min(missing, key=lambda place: place.row, default=None),
         fingerprint=table.fingerprint,
         signs={column.name: max(column.signs) for column in chosen if column.signs},
-        n_with_digits=sum(column.name in with_digits for column in left_out),
+        n_with_digits=len(with_digits),
         categories=tuple(categories),
     )
 
@@ -333,15 +309,17 @@ def _wanted(
     return wanted, [name for name in named if name not in set(ignore)]
 
 
-def _reason(table: TableFile, column: Column, unsure: set[str], *, is_chosen: bool) -> str | None:
-    """Why a column is no column of numbers to work with; an error where it was chosen by name."""
+def _why_not(table: TableFile, column: Column, *, is_chosen: bool) -> LeftOut | None:
+    """Why a column is not used; None if it is, and an error if it was chosen by name."""
     if is_chosen and column.text is not None:
         raise column.text
-    if is_chosen and column.name in unsure:
-        raise TableError(f"{table.name}, column {shown(column.name)}: {_UNSURE}.")
-    if column.name in unsure:
-        return _UNSURE
-    return None if is_chosen else column.reason()
+    if column.name not in table.unsure or column.n_strangers:
+        return None if is_chosen else column.left_out()
+    if is_chosen:
+        words = f"For decimal points, {_ARE_POINTS.words}."
+        remedy = _ARE_POINTS._replace(words=words)
+        raise TableError(f"{_UNSURE}.", source=table.name, column=column.name, remedy=remedy)
+    return LeftOut(column.name, _UNSURE, _ARE_POINTS)
 
 
 def _read_categories(
@@ -388,8 +366,7 @@ def _judge(
         for column, parsed in found:
             if column.is_candidate:  # still: blocks are parsed ahead
                 column.see(block, parsed)
-            refused = is_chosen and not (allow_text or column.has_commas)
-            if refused and column.text is not None:
+            if is_chosen and not allow_text and column.text is not None:
                 raise column.text
         n_rows += block.n_rows
         n_numeric = sum(column.n_strangers == 0 for column in judged)
@@ -398,33 +375,9 @@ def _judge(
     for column in judged:
         if is_chosen and column.text is None and column.n_missing == column.n_seen:
             raise TableError(
-                f"{table.name}, column {shown(column.name)}: all values are missing. Choose other "
-                "columns.",
-                column=column.name,
+                f"{ALL_MISSING}. Choose other columns.", source=table.name, column=column.name
             )
     return judged, n_rows
-
-
-def _settle_decimals(table: TableFile, judged: Sequence[Column]) -> set[str]:
-    """The decimal mark of the table where decimal commas were seen, by all rows.
-
-    It may become the comma; then the table is to be read again. Otherwise these are the columns in
-    which every point may stand between thousands.
-    """
-    seen = table.decimals_differ or any(column.has_commas for column in judged)
-    if not seen or table.decimal_is_given:
-        return set()
-    marks = {column.name: "," if column.has_commas else "" for column in judged}
-    numeric = [column.name for column in judged if not column.n_strangers]
-    for block in table.blocks():
-        for name in numeric:
-            marks[name] = max(marks[name], decimal_mark(block.cells(name)), key=_CERTAINTY.index)
-    mark = common_mark(marks.values(), getattr(table, "delimiter", ""))
-    if mark == "," and not table.decimals_differ:
-        table.decimal = mark
-        table.assumed.append(AS_COMMAS)
-        return set()
-    return {name for name, mark in marks.items() if mark == "unsure"}
 
 
 def _stacked(columns: Sequence[Column], n_rows: int) -> Doubles:

@@ -17,32 +17,22 @@ from typicality.tables.delimited import DelimitedFile
 from typicality.tables.sniffing import TextSettings
 
 
-def open_sheet(
-    path: Path, text: TextSettings, *, temporary: Path | None = None, **options: Any
-) -> TableFile:
-    """The first sheet of a spreadsheet, as a temporary csv file with a line for each row.
-
-    Its fingerprint is that of the cells. `text` says how csv files are read.
-    """
-    columns, n_sheets = _cells_of(path, options["name"])
+def open_sheet(given: TextSettings, *, temporary: list[Path], **options: Any) -> TableFile:
+    """The first sheet of a spreadsheet, as a temporary csv file with a line for each row."""
+    (path,), name = options["paths"], options["name"]
+    columns, n_sheets = _cells_of(path, name)
     if not columns or not len(columns[0]):
         raise TableError(
-            f"{options['name']} is empty: its first sheet has no cells. Choose a file with a "
-            "header and rows."
+            f"{name} is empty: its first sheet has no cells. Choose a file with a header and rows."
         )
     is_blank = reduce(pc.and_, (pc.equal(column, "") for column in columns))
     rows = pc.if_else(is_blank, pa.scalar(b"\n"), csv_rows_of(columns))
     with tempfile.NamedTemporaryFile(prefix="typicality-", suffix=".csv", delete=False) as copy:
+        temporary.append(Path(copy.name))
         copy.write(b"".join(rows.to_pylist())[1:] + b"\n")
-    if temporary is not None:  # standard input, which is no longer needed
-        temporary.unlink()
-    copied = Path(copy.name)
-    try:
-        encoded = text._replace(delimiter=",", encoding="utf-8")
-        table = DelimitedFile(copied, encoded, temporary=copied, **options)
-    except BaseException:
-        copied.unlink()
-        raise
+    given = given._replace(delimiter=",", encoding="utf-8")
+    copied = [Path(copy.name)]
+    table = DelimitedFile(given, texts=copied, temporary=temporary, **options)
     if n_sheets > 1:
         table.assumed.insert(0, f"the first of {n_sheets:,} sheets")
     return table

@@ -16,8 +16,6 @@ from typicality.tables.cells import csv_rows_of, quoted, texts_of, without_formu
 _SUFFIX = "_new"
 _DIGITS = 9  # enough to tell numbers of single precision apart
 _POWERS = np.array([float(10**k) for k in range(23)])  # those that are exact
-_SMALLEST = 1e-14
-_ENDINGS = ["" if k < 5 else f"e-{k:02d}" for k in range(16)]
 
 
 def free_names(taken: Iterable[str], wanted: Iterable[str]) -> list[str]:
@@ -174,43 +172,21 @@ def _new_columns(block: Block, extra: Mapping[str, NDArray[Any]]) -> dict[str, N
 def _cells_of(values: NDArray[Any]) -> Any:
     """Numbers or texts as cells of a csv file; texts in quotation marks where they need them."""
     if values.dtype.kind != "O":
-        return number_texts(values)
+        return _number_texts(values)
     return quoted(pa.array(np.ma.filled(values, ""), pa.string())).cast("binary")
 
 
-def number_texts(values: NDArray[Any]) -> Any:
-    """Numbers as an Arrow array of text, in the digits of ``f"{value:.9g}"``; null for NaN.
-
-    Parameters
-    ----------
-    values : array or masked array of shape (n,)
-        Whole numbers are written as they are; masked entries are null.
-    """
+def _number_texts(values: NDArray[Any]) -> Any:
+    """Numbers as an Arrow array of text, with nine significant digits; null for NaN and masked."""
     data, mask = np.ma.getdata(values), np.ma.getmaskarray(values)
     if data.dtype.kind != "f":
         return pa.array(data, mask=mask).cast("string").cast("binary")
     data = data.astype(np.float64, copy=False)
-    size, absent = np.abs(data), mask | np.isnan(data)
-    # Whole numbers of nine digits over exact powers of ten are the numbers nearest to those digits,
-    # and Arrow prints the shortest text for them. Python formats what is too small or too large for
-    # exact powers, and what is so near a tie that rounding might err.
-    quick = (size >= _SMALLEST) & (size < 1e8)
-    exponent = np.floor(np.log10(np.where(quick, size, 1.0))).astype(np.intp)
+    # A whole number of nine digits over an exact power of ten is the number nearest to these
+    # digits, and Arrow prints the shortest text for it. The largest and smallest keep all digits.
+    size = np.abs(data)
+    is_usual = (size >= 1e-13) & (size < 1e8)
+    exponent = np.floor(np.log10(np.where(is_usual, size, 1.0))).astype(np.intp)
     power = _POWERS[_DIGITS - 1 - exponent]
-    scaled = np.where(quick, size, 1.0) * power
-    whole = np.rint(scaled)
-    quick &= np.abs(scaled - np.floor(scaled) - 0.5) > 1e-6
-    quick &= (scaled >= _POWERS[_DIGITS - 1]) & (scaled < _POWERS[_DIGITS])
-    is_small = exponent < -4  # written with an exponent, for which the digits must not overflow
-    quick &= ~is_small | (whole < _POWERS[_DIGITS])
-    rounded = np.copysign(whole / np.where(is_small, _POWERS[_DIGITS - 1], power), data)
-    rounded[size == 0] = data[size == 0]
-    texts = pa.array(rounded, mask=absent).cast("string")
-    if is_small.any():
-        endings = pa.array(_ENDINGS).take(pa.array(np.where(is_small, -exponent, 0)))
-        texts = pc.binary_join_element_wise(texts, endings, "")
-    slow = ~(quick | (size == 0) | absent)
-    if slow.any():
-        others = pa.array([f"{value:.{_DIGITS}g}" for value in data[slow].tolist()])
-        texts = pc.replace_with_mask(texts, pa.array(slow), others)
-    return texts.cast("binary")
+    rounded = np.where(is_usual, np.rint(np.where(is_usual, data, 0.0) * power) / power, data)
+    return pa.array(rounded, mask=mask | np.isnan(data)).cast("string").cast("binary")

@@ -1,9 +1,9 @@
-"""Text files: bytes and options, and the cells, numbers or error that they give."""
+"""Text files: bytes and settings, and the cells, the numbers or the error that they give."""
 
 import csv
-import gzip
 import io
 import re
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bad_files import BAD_TEXTS
+from tables.dialects import random_file
 from typicality.exceptions import TableError
 from typicality.tables import base, csv_text, open_table, read_rows, rows_of
-from typicality.tables.delimited import PlainBlock
 
 nan = np.nan
 UMLAUTS = "größe,b\n1,ü\n4,é\n"
@@ -21,7 +21,7 @@ UMLAUT_CELLS = (("größe", "b"), ["1 ü", "4 é"])
 AB = (("a", "b"), ["1 2", "4 5"])
 COLUMNS = ("column 1", "column 2")
 
-# contents, options, names, cells of each row between blanks, lines of rows, what is assumed
+# contents, settings, names, cells of each row between blanks, lines of rows, what is assumed
 CELLS = {
     "comma": ("a b,x\n1.5,2\n", {}, ("a b", "x"), ["1.5 2"], [2], ""),
     "semicolon": ("a b;x\n1.5;2\n", {}, ("a b", "x"), ["1.5 2"], [2], ""),
@@ -87,7 +87,6 @@ CELLS = {
     "words with blanks": ("first name\nAnna B\n", {}, ("first name",), ["Anna•B"], [2], ""),
     "times with blanks": ("date\n2024-01-01 10:00\n", {}, ("date",), ["2024-01-01•10:00"], [2], ""),
     "comments": ("# by me, today\n#\n\na,b\n1,2\n4,5\n", {}, *AB, [5, 6], "#"),
-    "names in a comment": ("# by me\n# a, b\n1,2\n4,5\n", {}, *AB, [3, 4], "#"),
     "comment above rows": ("# by me\n1,2\n4,5\n", {}, COLUMNS, AB[1], [2, 3], "#"),
     "no comments": ("name,x\n#1,2\n#2,5\n", {}, ("name", "x"), ["#1 2", "#2 5"], [2, 3], ""),
     "one name": (
@@ -115,13 +114,13 @@ def write(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("size", [1, 5, 2**21])
 @pytest.mark.parametrize(
-    ("contents", "options", "names", "cells", "lines", "assumed"), CELLS.values(), ids=CELLS
+    ("contents", "settings", "names", "cells", "lines", "assumed"), CELLS.values(), ids=CELLS
 )
 def test_cells_and_lines_are_those_of_the_file(
-    write, monkeypatch, contents, options, names, cells, lines, assumed, size
+    write, monkeypatch, contents, settings, names, cells, lines, assumed, size
 ):
     monkeypatch.setattr(base, "BLOCK_BYTES", size)
-    with open_table(write(contents), **options) as table:
+    with open_table(write(contents), **settings) as table:
         blocks = list(table.blocks())
         text = b"".join(csv_text(b, {}, header=b.first_row == 0) for b in blocks).decode()
     rows = [row for b in blocks for row in zip(*map(b.cells, names), strict=True)]
@@ -134,154 +133,155 @@ def test_cells_and_lines_are_those_of_the_file(
     assert written == [list(names), *map(list, rows)]
 
 
+class Bad(NamedTuple):
+    """What is expected of a bad file: line and column of the error, and a word of its message."""
+
+    line: int | None
+    column: str | None
+    word: str
+
+
 GERMAN = "Name;Apps;Quote\nA;1.660;18,1\nB;945;12,2\nC;48.094;-0,5\nD;1.234.567;1.000,25\n"
 MIXED = "a;b;c\n1.660;2,5;3.25\n2.945;3,5;4.5\n3.500;1,5;0.125\n"
 SIGNED = 'n,price,share,count\n1,"$7,440",60%,"1,234"\n4,-$12.50, 5.5 %,"2,345,678"\n9,8,NA,5\n'
+PAIR = 'pair,x,n\n"1,5",1.234,1\n"2,12",5.678,5\n'
+GAPS = "a,b,t\n1,-,-\nNA,5,x\n?, - ,y\n3,7,\n n/a,nan,\n"
+BLANKS = "a b c d\n1   4\n6 7 8 9\n"
+AMOUNTS = "a;b\n1.234,50 €;1,5\n7 €;2,5\n"
+MARK, LATE = b"\xef\xbb\xbf", b"x,name\n" + b"1,Anna\n" * 20_000 + b"2,M\xfcller\n"
 
-# contents, options, chosen columns, names of the numbers, numbers
-NUMBERS = {
+# contents, settings and chosen columns, and the numbers of each column used or the error
+FILES = {
     "points are thousands": (
         GERMAN,
         {},
-        None,
-        "Apps Quote",
-        [[1660, 18.1], [945, 12.2], [48094, -0.5], [1234567, 1000.25]],
+        {"Apps": [1660, 945, 48094, 1234567], "Quote": [18.1, 12.2, -0.5, 1000.25]},
     ),
     "points are decimal points": (
         "a,b\n1.234,2\n5.678,4\n0.5,7\n",
         {},
-        None,
-        "a b",
-        [[1.234, 2], [5.678, 4], [0.5, 7]],
+        {"a": [1.234, 5.678, 0.5], "b": [2, 4, 7]},
     ),
     "no header, decimal commas": (
         "0,5;1,5\n2,5;3,5\n",
         {},
-        None,
-        "column•1 column•2",
-        [[0.5, 1.5], [2.5, 3.5]],
-    ),
-    "decimal commas that come late": (
-        "a;b\n" + "1.001;3\n" * 9_000 + "2.500;3,5\n",
-        {},
-        None,
-        "a b",
-        [[1001, 3]] * 9_000 + [[2500, 3.5]],
+        {"column 1": [0.5, 2.5], "column 2": [1.5, 3.5]},
     ),
     "a typing error": (
-        "a;b\n" + "1.660;2,5\n945;3,5\n" * 20 + "7;n/k\n",
+        "a;b\n" + "1.660;2,5\n9;3,5\n" * 20 + "7;n/k\n",
         {},
-        None,
-        "a",
-        [[1660], [945]] * 20 + [[7]],
+        {"a": [1660, 9] * 20 + [7]},
     ),
-    "columns that differ": (MIXED, {}, None, "c", [[3.25], [4.5], [0.125]]),
-    "decimal points said": (
-        MIXED,
-        {"decimal": "."},
-        None,
-        "a c",
-        [[1.66, 3.25], [2.945, 4.5], [3.5, 0.125]],
+    "commas far down": (
+        "a;b\n" + "1;3\n5;4\n" * 9_000 + "2;3,5\n",
+        {},
+        {"a": [1, 5] * 9_000 + [2]},
     ),
-    "decimal commas said": (
-        "a;b\n1.660;2\n945;3\n",
-        {"decimal": ","},
-        None,
-        "a b",
-        [[1660, 2], [945, 3]],
-    ),
-    "a quoted pair": ('pair,x,n\n"1,5",1.234,1\n"2,12",5.678,5\n', {}, None, "n", [[1], [5]]),
+    "columns that differ": (MIXED, {}, {"c": [3.25, 4.5, 0.125]}),
+    "points given": (MIXED, {"decimal": "."}, {"a": [1.66, 2.945, 3.5], "c": [3.25, 4.5, 0.125]}),
+    "commas given": ("a;b\n1.660;2\n945;3\n", {"decimal": ","}, {"a": [1660, 945], "b": [2, 3]}),
+    "a quoted pair": (PAIR, {}, {"n": [1, 5]}),
     "missing between blanks that delimit": (
-        "a b c d\n1   4\n6 7 8 9\n",
-        {"delimiter": " "},
-        ["a", "b", "d"],
-        "a b d",
-        [[1, nan, 4], [6, 7, 9]],
+        BLANKS,
+        {"delimiter": " ", "columns": ["a", "b", "d"]},
+        {"a": [1, 6], "b": [nan, 7], "d": [4, 9]},
     ),
-    "missing": (
-        "a,b,t\n1,-,-\nNA,5,x\n?, - ,y\n3,7,\n n/a,nan,\n",
-        {},
-        None,
-        "a b",
-        [[1, nan], [nan, 5], [nan, nan], [3, 7], [nan, nan]],
-    ),
-    "signs are left out": (SIGNED, {}, None, "n", [[1], [4], [9]]),
+    "missing": (GAPS, {}, {"a": [1, nan, nan, 3, nan], "b": [nan, 5, nan, 7, nan]}),
+    "signs are left out": (SIGNED, {}, {"n": [1, 4, 9]}),
     "signs by name": (
         SIGNED,
-        {},
-        ["price", "count", "share"],
-        "price count share",
-        [[7440, 1234, 60], [-12.5, 2345678, 5.5], [8, 5, nan]],
+        {"columns": ["price", "count", "share"]},
+        {"price": [7440, -12.5, 8], "count": [1234, 2345678, 5], "share": [60, 5.5, nan]},
     ),
     "signs and decimal commas": (
-        "a;b\n1.234,50 €;1,5\n7 €;2,5\n",
-        {},
-        ["a", "b"],
-        "a b",
-        [[1234.5, 1.5], [7, 2.5]],
+        AMOUNTS,
+        {"columns": ["a", "b"]},
+        {"a": [1234.5, 7], "b": [1.5, 2.5]},
     ),
+    **{name: (text, {}, Bad(*expected)) for name, (text, *expected) in BAD_TEXTS.items()},
+    "blank": (MARK + b" \n\n", {}, Bad(None, None, "is empty")),
+    "one row": ("a,b\n1,2\n", {}, Bad(None, None, "only one row")),
+    "ragged after two lines": ('a,b\n"1\n",2\n\n3\n6,7\n', {}, Bad(5, None, "1 cell,")),
+    "zeros": ("a,b\n1,2\n\0,3\n", {}, Bad(3, None, "zero")),
+    "zeros far down": ("a,b\n" + "1,2\n" * 20_000 + "\0,3\n", {}, Bad(20_002, None, "zero")),
+    "wrong names": (MARK + b"a\xfc,b\n1,2\n", {}, Bad(1, None, "byte 2 of")),
+    "wrong second line": (MARK + b"a,b\n1,\xfc\n", {}, Bad(2, None, "byte 3 of")),
+    "wrong far down": (LATE, {}, Bad(20_002, None, "byte 4 .*encoding='cp1252'")),
+    "wrong UTF-16": ("a,b\n1,2\n".encode("utf-16") + b"\0", {}, Bad(None, None, "utf-16")),
+    "not as given": (b"x,n\n1,M\xfc\n", {"encoding": "utf-8"}, Bad(2, None, "byte 4 of")),
+    "unknown encoding": ("a\n1\n", {"encoding": "rot13"}, Bad(None, None, "encoding is 'rot13'")),
+    "infinity": ("a,b\n1,2\n3,-inf\n", {}, Bad(3, "b", "'-inf' is not a finite")),
+    "too large a number": ("a,b\n1,2\n3,1e999\n", {}, Bad(3, "b", "'1e999' is not a finite")),
+    "cut off in a row": ("a,b\n1,2\n3", {}, Bad(3, None, "1 cell,.*cut off")),
+    "cut off in a quotation": ('a,b\n1,2\n"3,4\n5,6\n', {}, Bad(3, None, "inside a quotation")),
+    "a stray quotation mark": ('a,b\n1,2\n"3"4,5\n', {}, Bad(3, None, "quotation mark")),
+    "a quotation without end": ('a,b\n1,2\n"3' + "x\n" * 70_000, {}, Bad(3, None, "131,072")),
+    "a line without end": ("a,b\n1,2\n3," + "4" * 2**25, {}, Bad(None, None, "longer than")),
+    "text": ("a,b\n1,2\n3,x\n", {"columns": ["b"]}, Bad(3, "b", "'x' is not a number")),
+    "a long text": ("a,b\n" + "x" * 99 + ",2\n", {"columns": ["a"]}, Bad(2, "a", r"'x{37}\.\.\.'")),
+    "decimal commas": (
+        "a;b\n1,5;2\n",
+        {"decimal": ".", "columns": ["a"]},
+        Bad(2, "a", "use decimal=','"),
+    ),
+    "decimal points": (
+        "a;b\n1.5;2\n",
+        {"decimal": ",", "columns": ["a"]},
+        Bad(2, "a", r"use decimal='\.'"),
+    ),
+    "points of two kinds": (MIXED, {"columns": ["a"]}, Bad(None, "a", "its points")),
+    "two currencies": ("a,b\n$5,1\n€6,1\n", {"columns": ["a"]}, Bad(None, "a", "different")),
+    "percent and none": ("a,b\n60%,1\n0.5,1\n", {"columns": ["a"]}, Bad(None, "a", "different")),
+    "no value": ("a,b\n1,\n2,\n", {"columns": ["b"]}, Bad(None, "b", "missing")),
+    "a near name": ("a\n1\n", {"columns": ["A"]}, Bad(None, "A", r"'A'\. Did you mean 'a'\?")),
+    "chosen twice": ("a\n1\n", {"columns": ["a", "a"]}, Bad(None, None, "'a' was chosen twice")),
+    "none chosen": ("a\n1\n", {"columns": []}, Bad(None, None, "no column was chosen")),
+    "unknown format": ("a\n1\n", {"format": "xls"}, Bad(None, None, "format is 'xls'")),
+    "two characters": ("a\n1\n", {"delimiter": ",,"}, Bad(None, None, "delimiter is ',,'")),
 }
+GOOD = {name: case for name, case in FILES.items() if not isinstance(case[2], Bad)}
+BAD = {name: case for name, case in FILES.items() if isinstance(case[2], Bad)}
 
 
 @pytest.mark.parametrize("size", [8, 2**21])
-@pytest.mark.parametrize(
-    ("contents", "options", "columns", "names", "expected"), NUMBERS.values(), ids=NUMBERS
-)
-def test_numbers_are_those_of_the_file(
-    write, monkeypatch, contents, options, columns, names, expected, size
-):
+@pytest.mark.parametrize(("contents", "settings", "expected"), GOOD.values(), ids=GOOD)
+def test_numbers_are_those_of_the_file(write, monkeypatch, contents, settings, expected, size):
     monkeypatch.setattr(base, "BLOCK_BYTES", max(size, len(contents) // 20))
-    with open_table(write(contents), **options) as table:
-        rows = read_rows(table, columns=columns)
+    how = {name: value for name, value in settings.items() if name != "columns"}
+    with open_table(write(contents), **how) as table:
+        rows = read_rows(table, columns=settings.get("columns"))
         again = np.concatenate([rows_of(b, rows.names, signs=rows.signs) for b in table.blocks()])
-    assert rows.names == tuple(name.replace("•", " ") for name in names.split())
-    np.testing.assert_array_equal(rows.X, expected)
-    np.testing.assert_array_equal(again, expected)
+    assert rows.names == tuple(expected)
+    np.testing.assert_array_equal(rows.X, np.transpose(list(expected.values())))
+    np.testing.assert_array_equal(again, rows.X)
 
 
-TWO_LINES = b"a,b\n1,2\n"
-# contents, line, column, a word of the message; options and chosen columns may follow
-BAD = BAD_TEXTS | {
-    "blank": (b"\xef\xbb\xbf \n\n", None, None, "is empty"),
-    "one row": (TWO_LINES, None, None, "only one row"),
-    "ragged after a cell of two lines": (b'a,b\n"1\n",2\n\n3\n6,7\n', 5, None, "1 cell,"),
-    "zeros far down": (b"a,b\n" + b"1,2\n" * 20_000 + b"\0,3\n", 20_002, None, "zero"),
-    "wrong encoding after a byte order mark": (b"\xef\xbb\xbfa\xfc,b\n1,2\n", 1, None, "byte 5 "),
-    "wrong encoding in the second line": (b"\xef\xbb\xbfa,b\n1,\xfc\n", 2, None, "byte 3 "),
-    "wrong UTF-16": ("a,b\n1,2\n".encode("utf-16") + b"\0", None, None, "UTF-16"),
-    "not as said": (b"x,name\n1,M\xfcller\n", 2, None, "byte 4", {"encoding": "utf-8"}),
-    "unknown encoding": (TWO_LINES, None, None, "encoding is", {"encoding": "rot13"}),
-    "infinity": (b"a,b\n1,2\n3,-inf\n", 3, "b", "'-inf' is not a finite"),
-    "too large a number": (b"a,b\n1,2\n3,1e999\n", 3, "b", "'1e999' is not a finite"),
-    "cut off in a row": (b"a,b\n1,2\n3", 3, None, "1 cell,.*cut off"),
-    "cut off in a quotation": (b'a,b\n1,2\n"3,4\n5,6\n', 3, None, "inside a quotation"),
-    "a stray quotation mark": (b'a,b\n1,2\n"3"x,4\n', 3, None, "quotation mark"),
-    "a quotation without end": (b'a,b\n1,2\n"3' + b"x\n" * 70_000, 3, None, "131,072"),
-    "a line without end": (b"a,b\n1,2\n3," + b"4" * 2**25, None, None, "16 megabytes"),
-    "text": (TWO_LINES + b"3,x\n", 3, "b", "'x' is not a number", {}, ["b"]),
-    "a long text": (b"a,b\n" + b"x" * 99 + b",2\n", 2, "a", rf"'{'x' * 37}\.\.\.'", {}, ["a"]),
-    "decimal commas": (b"a;b\n1,5;2\n", 2, "a", "decimal comma", {"decimal": "."}, ["a"]),
-    "decimal points": (b"a;b\n1.5;2\n", 2, "a", "decimal point", {"decimal": ","}, ["a"]),
-    "points of two kinds": (MIXED.encode(), None, None, "'a': its points", {}, ["a"]),
-    "two currencies": (b"a,b\n$5,1\n\xe2\x82\xac6,1\n", None, "a", "different", {}, ["a"]),
-    "percent and none": (b"a,b\n60%,1\n0.5,1\n", None, "a", "different", {}, ["a"]),
-    "no value": (b"a,b\n1,\n2,\n", None, "b", "missing", {}, ["b"]),
-    "a near name": (TWO_LINES, None, "A", r"'A'\. Did you mean 'a'\?", {}, ["A"]),
-    "chosen twice": (TWO_LINES, None, None, "'a' was chosen twice", {}, ["a", "a"]),
-    "none chosen": (TWO_LINES, None, None, "no column was chosen", {}, []),
-    "unknown format": (TWO_LINES, None, None, "format is 'xls'", {"format": "xls"}),
-    "two characters": (TWO_LINES, None, None, "delimiter is ',,'", {"delimiter": ",,"}),
-}
-
-
-@pytest.mark.parametrize("case", BAD.values(), ids=BAD)
-def test_bad_text_is_refused_with_its_place(write, case):
-    contents, line, column, word, options, columns = (*case, *({}, None)[len(case) - 4 :])
+@pytest.mark.parametrize(("contents", "settings", "expected"), BAD.values(), ids=BAD)
+def test_bad_text_is_refused_with_its_place(write, contents, settings, expected):
     write(contents, "bad.csv")
-    with pytest.raises(TableError) as caught, open_table("bad.csv", **options) as table:
-        read_rows(table, columns=columns)
-    assert (caught.value.line, caught.value.column) == (line, column)
-    assert re.search(word, str(caught.value))
+    how = {name: value for name, value in settings.items() if name != "columns"}
+    with pytest.raises(TableError) as caught, open_table("bad.csv", **how) as table:
+        read_rows(table, columns=settings.get("columns"))
+    assert (caught.value.line, caught.value.column) == expected[:2]
+    assert re.search(expected.word, str(caught.value))
+
+
+@pytest.mark.parametrize("size", [40, 2**21])
+@pytest.mark.parametrize("seed", range(100))
+def test_random_dialect_is_read_right_or_refused_with_its_place(write, monkeypatch, seed, size):
+    made = random_file(seed)
+    monkeypatch.setattr(base, "BLOCK_BYTES", size)
+    name = write(made.contents)
+    if made.bad is None:
+        with open_table(name, header=made.header) as table:
+            rows = read_rows(table, columns=table.names[: made.X.shape[1]])
+            found = [block.lines for block in table.blocks()]
+        np.testing.assert_array_equal(rows.X, made.X)
+        np.testing.assert_array_equal(np.concatenate(found), made.lines)
+        return
+    with pytest.raises(TableError) as caught, open_table(name, header=made.header) as table:
+        read_rows(table, columns=table.names[: made.X.shape[1]])
+    assert (caught.value.line, caught.value.column) == made.bad
 
 
 def test_numbers_with_signs_are_scored_only_where_the_model_had_some(write):
@@ -334,20 +334,3 @@ def test_any_cells_are_read_and_written_back(tmp_path_factory, rows, size, delim
     found = [row for b in blocks for row in zip(b.cells("a"), b.cells("b"), strict=True)]
     assert found == rows
     assert list(csv.reader(io.StringIO(text, newline="")))[1:] == [list(row) for row in rows]
-
-
-@pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_windows_encoding_that_shows_late_is_found(write, monkeypatch, pack):
-    monkeypatch.setattr(base, "BLOCK_BYTES", 2**12)
-    text = "x,name\n" + "1,Anna\n" * 20_000 + "2,Müller\n3,Zoë\n"
-    with open_table(write(pack(text.encode("cp1252")))) as table:
-        for _ in range(2):
-            written = b"".join(csv_text(b, {}, header=b.first_row == 0) for b in table.blocks())
-            assert written.decode() == text
-    assert table.encoding == "cp1252"
-
-
-@pytest.mark.parametrize("text", ['"1","x, y"\n"3",""\n', '1,"a ""b"", c"\n3,""""\n', "1,5;x\n"])
-def test_usual_cells_are_read_the_quick_way(write, text):
-    with open_table(write(f"a{';' if ';' in text else ','}b\n{text}")) as table:
-        assert all(isinstance(block, PlainBlock) for block in table.blocks())

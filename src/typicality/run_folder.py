@@ -133,24 +133,6 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({self.model!r}, columns={self.columns}, missing={self.missing!r})"
 
-    @classmethod
-    def load(cls, pipeline: Any, folder: Path) -> Self:
-        """The run in a folder, whose model was read.
-
-        Raises
-        ------
-        ModelFileError
-            The folder has no record of a run, or the model was not made from a file.
-        """
-        steps = getattr(pipeline, "named_steps", {})
-        if list(steps) != ["columns", "model"] or not hasattr(
-            steps["columns"], "feature_names_in_"
-        ):
-            raise ModelFileError(
-                "the model was not made from a file, so it has no names of columns"
-            )
-        return cls(pipeline, read_record(folder / RECORD))
-
     def with_missing(self, missing: str | None) -> "Run":
         """The same run with another choice about missing values, if one was made."""
         return self if missing is None else Run(self.pipeline, self.record, missing)
@@ -377,6 +359,20 @@ class Run:
                 "this order."
             )
         return rows
+
+
+def run_of(pipeline: Any, folder: Path) -> Run:
+    """The run in a folder, whose model was read.
+
+    Raises
+    ------
+    ModelFileError
+        The folder has no record of a run, or the model was not made from a file.
+    """
+    steps = getattr(pipeline, "named_steps", {})
+    if list(steps) != ["columns", "model"] or not hasattr(steps["columns"], "feature_names_in_"):
+        raise ModelFileError("the model was not made from a file, so it has no names of columns")
+    return Run(pipeline, read_record(folder / RECORD))
 
 
 def draw_sample(n_rows: int, max_rows: int | None, *, seed: int) -> Places | None:
