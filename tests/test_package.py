@@ -44,7 +44,8 @@ LAYERS = [
     ["fitted"],
     ["report"],
     ["cluster", "plot", "preprocessing"],
-    ["persistence", "stability"],
+    ["compare", "persistence"],
+    ["stability"],
     ["cli"],
     ["__main__"],
 ]
