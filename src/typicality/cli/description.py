@@ -77,7 +77,7 @@ class RowReasons(NamedTuple):
 
     def items(self) -> list[list[dict[str, Any]]]:
         """For each row the columns with the largest deviations, the largest first."""
-        from typicality.report.outliers import largest
+        from typicality.report.features import largest
 
         places, _ = largest(self.deviations, _REASONS)
         return [[self.item(i, j) for j in some if j >= 0] for i, some in enumerate(places.tolist())]
@@ -113,7 +113,7 @@ def describe_clusters(
     `words` gives the category of a rank.
     """
     from typicality.report.clusters import PROFILE_LENGTH
-    from typicality.report.outliers import largest
+    from typicality.report.features import largest
 
     found = []
     columns, deviations = largest(table.deviations, PROFILE_LENGTH)
