@@ -43,7 +43,7 @@ LAYERS = [
     ["fitted"],
     ["report"],
     ["cluster", "plot", "preprocessing"],
-    ["run_folder", "stability"],
+    ["compare", "run_folder", "stability"],
     ["model"],
     ["cli"],
     ["__main__"],

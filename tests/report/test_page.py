@@ -277,24 +277,3 @@ def test_text_columns_of_display_are_shown_as_cells(model, rows, library):
     payload = payload_of(model.report(rows, display=display, cells={"note": words}))
     assert [axis["name"] for axis in payload["axes"]][:2] == ["x", "y"]
     assert [column["name"] for column in payload["cells"]] == ["side", "note"]
-
-
-def relative_luminance(colour):
-    parts = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
-    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
-    return linear @ [0.2126, 0.7152, 0.0722]
-
-
-@pytest.mark.parametrize(("theme", "place"), [("light", 0), ("dark", 1)])
-def test_every_colour_of_a_cluster_stands_out_from_the_paper(theme, place):
-    folder = files("typicality.report")
-    style = (folder / "page.css").read_text(encoding="utf-8")
-    script = (folder / "page" / "50-colours.js").read_text(encoding="utf-8")
-    hues = re.findall(r"#\w{6}", re.search(rf"{theme}: \[(.*?)\]", script, re.DOTALL)[1])
-    nowhere, paper = (
-        re.findall(rf"--{name}: (#\w{{6}})", style)[place] for name in ("unassigned", "plot")
-    )
-    assert len(hues) == len(set(hues)) == 16
-    for colour in [*hues, nowhere]:
-        low, high = sorted(map(relative_luminance, (colour, paper)))
-        assert (high + 0.05) / (low + 0.05) >= 3.0

@@ -26,8 +26,12 @@ from typicality import (
     SequentialPCM,
 )
 from typicality.exceptions import ClusteringWarning
-from typicality.stability import PredictByNearest, clustering_stability
-from typicality.stability.clusters import labelling_distance, random_distance
+from typicality.stability import (
+    PredictByNearest,
+    clustering_stability,
+    labelling_distance,
+    random_distance,
+)
 
 CENTRES = [[0, 0], [9, 0], [0, 9]]
 

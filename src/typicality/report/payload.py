@@ -1,6 +1,7 @@
 """The data of a page: one structure of numbers and sentences, written as JSON."""
 
 import inspect
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,8 +14,8 @@ import typicality
 from typicality._arguments import check_whole
 from typicality._checks import check_rows
 from typicality._estimators import ESTIMATORS
-from typicality._typing import Doubles, Places
-from typicality._words import counted, share
+from typicality._typing import Doubles, Labels, Places
+from typicality._words import counted, for_people, share
 from typicality.explain import category_text, surprise
 from typicality.fitted import FittedView, chosen_method, view
 from typicality.report.assembly import clean_text, encoded
@@ -27,17 +28,20 @@ from typicality.report.clusters import (
     telling_categories,
     tree_payload,
 )
-from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation, deviations_of, largest, times_named
+from typicality.report.features import FeatureTable, largest, times_named
+from typicality.report.outliers import Explanation, deviations_of
 from typicality.report.shown import choose_cells, choose_rows
 
-_FORMAT = 1
 _KINDS = {"tree": "tree", "prototypes": "memberships", "detector": "typicality"}  # on the page
 _FEWEST_ROWS = 10
 _MOST_MEMBERSHIPS = 1_000_000
 _REASONS = 3  # features named for an outlier
 _MOST_EXPLAINED = 400_000  # values of rows with reasons: a second or two to find their neighbours
 _ROWS_COMPARED = 1000
+_TELLING = 0.5  # spreads: a smaller deviation explains nothing
+_FAR = 999  # spreads: larger deviations are not told apart
+_MOST_TEXTS, _MOST_TABULATED = 20, 2  # values of a column of text that is tabulated, such columns
+MINUS = "\N{MINUS SIGN}"
 _ROW_WORDS = "Rows are counted from 0, as in the data."
 _NUMBER_WORDS = "Rows are named by their {} in the data."
 _LONGEST_VALUE = 60  # characters of a parameter
@@ -58,7 +62,7 @@ def build_payload(
     row_numbers: tuple[str, Any] | None = None,
     notes: Sequence[tuple[str, str]] = (),
     warnings: Sequence[str] = (),
-    max_rows: int = 100_000,
+    max_rows: int = 20_000,
     random_state: Any = 0,
     explanation: Explanation | None = None,
 ) -> dict[str, Any]:
@@ -79,7 +83,8 @@ def build_payload(
     _check_cells(cells, found.n_rows)
     row_word, numbers = _check_row_numbers(row_numbers, found.n_rows)
     row_word = clean_text(row_word)
-    clusters = ClusterTable.of(explanation)
+    tabulated = {name: texts for name, texts in cells.items() if name not in categories}
+    clusters = explanation.clusters
     branches = _branches(found, max_rows)
     wanted = _wanted(found, branches, clusters)
     shown, sample_note = choose_rows(found, max_rows, wanted=wanted, random_state=random_state)
@@ -89,7 +94,6 @@ def build_payload(
     kept, axes = choose_axes(found, features, shown, importance=importance, outliers=outliers)
     notes = notes or _default_notes(model, found, len(features.names), len(clusters.labels))
     return {
-        "format": _FORMAT,
         "title": clean_text(_title(found) if title is None else title),
         "made_by": f"typicality {typicality.__version__}",
         "certainty": how_sure(model, found, clusters),
@@ -100,10 +104,9 @@ def build_payload(
         "row_words": _ROW_WORDS if row_numbers is None else _NUMBER_WORDS.format(row_word),
         **axes,
         **choose_cells(cells, shown),
-        "category_columns": list(map(clean_text, categories)),
         **_rows_payload(found, shown),
         "tree": tree_payload(found, branches, shown),
-        "clusters": _clusters_payload(clusters, found, kept, numbers),
+        "clusters": _clusters_payload(explanation, tabulated, shown),
         "separation_words": clusters.separation_words,
         "outliers": _outliers_payload(outliers, shown, kept),
         "outlier_words": outliers.words,
@@ -199,42 +202,79 @@ def explain(
 
 
 def _clusters_payload(
-    clusters: ClusterTable, found: FittedView, features: Places, numbers: NDArray[np.int32]
+    explained: Explanation, cells: Mapping[str, Sequence[Any]], shown: Places
 ) -> list[dict[str, Any]]:
+    """The table of clusters, in words and numbers; the rows of no cluster come last.
+
+    `typical` is a place among the rows that are shown, -1 where the row is not.
+    """
+    clusters, found = explained.clusters, explained.view
     level = np.full(len(clusters.labels), np.nan)
     if found.kind != "prototypes":
         level[:] = found.cut if found.levels is None else found.levels[clusters.labels]
-    best, deviations = largest(clusters.deviations[:, features], PROFILE_LENGTH)
-    without = [((), ())] * (len(clusters.labels) - len(best))
-    profiles = [*zip(best, deviations, strict=True), *without]
-    return [
+    mass = np.bincount(found.labels + 1, found.strength, minlength=1)
+    place = np.searchsorted(shown, clusters.typical_rows).clip(max=len(shown) - 1)
+    typical = np.where(shown[place] == clusters.typical_rows, place, -1)
+    texts = _commonest_texts(found.labels, cells)
+    entries = [
         {
-            "label": int(clusters.labels[k]),
-            "size": int(clusters.sizes[k]),
+            "label": label,
+            "size": size,
+            "strength": _number(mass[label + 1] / size),
+            "typical": int(typical[k]),
             "level": _number(level[k]),
             "separation": _number(clusters.separation[k]),
-            "typical_row": int(numbers[clusters.typical_rows[k]]),
-            "categories": _telling_words(clusters, k),
-            "profile": [
-                {
-                    "axis": int(axis),
-                    "mean": _number(clusters.means[k, features[axis]]),
-                    "median": _number(clusters.medians[k, features[axis]]),
-                    "elsewhere": _number(clusters.elsewhere[k, features[axis]]),
-                    "deviations": _number(deviation),
-                }
-                for axis, deviation in zip(*profile, strict=True)
-                if axis >= 0
-            ],
+            "texts": clean_text(texts[label]),
+            "profile": clean_text(profile_words(explained, k)),
         }
-        for k, profile in enumerate(profiles)
+        for k, (label, size) in enumerate(
+            zip(clusters.labels.tolist(), clusters.sizes.tolist(), strict=True)
+        )
     ]
+    if found.n_unassigned:
+        size = found.n_unassigned
+        rest = {"typical": -1, "level": None, "separation": None, "profile": ""}
+        known = {"label": -1, "size": size, "strength": _number(mass[0] / size)}
+        entries.append(known | rest | {"texts": clean_text(texts[-1])})
+    return entries
 
 
-def _telling_words(clusters: ClusterTable, k: int) -> list[str]:
-    """The commonest categories that set a cluster apart."""
-    known = clusters.commonest[k] if k < len(clusters.commonest) else []
-    return [clean_text(text) for text in telling_categories(known)[:PROFILE_LENGTH]]
+def profile_words(explained: Explanation, k: int) -> str:
+    """What sets a cluster apart: "width 5 against 3 elsewhere (+2.1), colour: red in 9 of 10"."""
+    clusters, names = explained.clusters, explained.features.names
+    if k >= len(clusters.means):
+        return ""
+    least = _TELLING if len(names) > 1 else 0.0
+    (best,), (deviations,) = largest(clusters.deviations[k : k + 1], PROFILE_LENGTH)
+    words = []
+    for j, deviation in zip(best.tolist(), deviations.tolist(), strict=True):
+        if j < 0 or abs(deviation) < least:
+            continue
+        own, elsewhere = clusters.medians[k, j], clusters.elsewhere[k, j]
+        how = f"{deviation:+.1f}" if abs(deviation) < _FAR else f"{'+-'[deviation < 0]}over {_FAR}"
+        values = "high" if deviation > 0 else "low"
+        if np.isfinite(elsewhere):
+            values = (
+                f"{for_people(own, names[j])} against {for_people(elsewhere, names[j])} elsewhere"
+            )
+        words.append(f"{names[j]} {values} ({how.replace('-', MINUS)})")
+    words += telling_categories(clusters.commonest[k])[:PROFILE_LENGTH]
+    return ", ".join(words) or "No single column stands out."
+
+
+def _commonest_texts(labels: Labels, cells: Mapping[str, Sequence[Any]]) -> dict[int, str]:
+    """The most frequent text of each label, in the first columns that have few texts."""
+    words: dict[int, list[str]] = {label: [] for label in np.unique(labels).tolist()}
+    few = [
+        name for name in cells if 2 <= len(set(cells[name])) <= min(_MOST_TEXTS, len(labels) / 2)
+    ]
+    for name in few[:_MOST_TABULATED]:
+        values = np.asarray([str(value) for value in cells[name]], dtype=object)
+        for label, said in words.items():
+            counts = Counter(values[labels == label].tolist())
+            (text, n_rows), total = counts.most_common(1)[0], counts.total()
+            said.append(f"{name}: {text or '(empty)'} ({n_rows:,} of {total:,})")
+    return {label: "; ".join(said) for label, said in words.items()}
 
 
 def _unusual_categories(features: FeatureTable, rows: Places, shares: Doubles) -> list[list[str]]:
