@@ -52,7 +52,7 @@ class ArrowTable(TableFile):
 
     def _joined(self, found: Any, source: str) -> Any:
         """The types that hold the values of the files so far and of one more."""
-        require_same_columns(self.sources[0], self.schema.names, source, found.names)
+        require_same_columns(source, sorted(found.names), sorted(self.schema.names))
         try:
             return pa.unify_schemas([self.schema, found], promote_options="permissive")
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
