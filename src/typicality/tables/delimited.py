@@ -26,6 +26,10 @@ from typicality.tables.sniffing import (
     sniff,
 )
 
+_RAGGED = (
+    "Put cells that contain a delimiter in quotation marks. If this is the last line, the file may "
+    "be cut off: get it again."
+)
 _AROUND = re.compile(r"(?:\A|(?<=[\r\n]))[ \t]+|[ \t]+(?=[\r\n]|\Z)")
 _BLANKS = re.compile(r'("[^"\r\n]*")|[ \t]+')
 
@@ -70,13 +74,7 @@ class DelimitedFile(TableFile):
 
     def _require_like_first(self, found: Dialect, source: str) -> None:
         first = self._dialects[0]
-        require_same_columns(self.sources[0], first.names, source, found.names)
-        if found.names != first.names:
-            raise TableError(
-                "the columns are in another order than in the other files. Write all files with "
-                "the same columns.",
-                source=source,
-            )
+        require_same_columns(source, found.names, first.names)
         if found.decimal != first.decimal:
             pair = [source, self.sources[0]]
             commas, points = pair if found.decimal == "," else pair[::-1]
@@ -158,8 +156,8 @@ class DelimitedFile(TableFile):
             except csv.Error as error:
                 raise bad_quotation(file.source, str(error), line) from error
             if row and len(row) != len(self.names):
-                is_last = reader.line_num >= n_lines and not file.next_line()
-                raise self._ragged(file.source, line, len(row), is_last=is_last)
+                found = f"{counted(len(row), 'cell')}, where the first line has {len(self.names):,}"
+                raise TableError(f"{found}. {_RAGGED}", source=file.source, line=line)
             if row:
                 rows.append(row)
                 lines.append(line)
@@ -167,16 +165,6 @@ class DelimitedFile(TableFile):
         columns = [pa.array(column, pa.string()) for column in cells]
         names = [f"f{j}" for j in range(len(self.names))]
         return pa.RecordBatch.from_arrays(columns, names), np.array(lines, dtype=np.intp)
-
-    def _ragged(self, source: str, line: int, width: int, *, is_last: bool) -> TableError:
-        remedy = "Correct the line: put cells that contain a delimiter in quotation marks."
-        if is_last:
-            remedy = "This is the last line, so the file may be cut off. Get it again, or remove "
-            remedy += "the line."
-        expected = f"where the first line has {len(self.names):,}"
-        return TableError(
-            f"{counted(width, 'cell')}, {expected}. {remedy}", source=source, line=line
-        )
 
 
 def _quotes_cells(data: bytes, delimiter: str) -> bool:

@@ -18,7 +18,6 @@ from typicality.tables.cells import (
 from typicality.tables.lines import (
     LEGACY,
     encoding_of,
-    holds_zeros,
     open_text,
     unpacked,
 )
@@ -28,7 +27,7 @@ WHITESPACE = "whitespace"  # any number of blanks and tabs
 _COMMENT = "#"
 _SAMPLE = 2**16  # bytes
 _N_ROWS = 100
-BINARY = {  # how other formats begin
+_BINARY = {  # how other formats begin
     b"PAR1": "parquet",
     b"ARROW1": "arrow",
     b"\xff\xff\xff\xff": "arrow",
@@ -126,15 +125,13 @@ def _first_lines(path: Path, source: str, given: str | None) -> tuple[str, str]:
     """The encoding of a file, and its first lines."""
     with unpacked(path) as (contents, _):
         start: bytes = contents.read(_SAMPLE)
-    for beginning, format in BINARY.items():
+    for beginning, format in _BINARY.items():
         if start.startswith(beginning):
             raise TableError(
                 f"{source} is not text: it begins like a file of the format {format}.",
                 remedy=Remedy("format", format, f"Name it .{format}, or use {{}}."),
             )
     encoding = encoding_of(start, given)
-    if b"\0" in start and not ("16" in encoding or "32" in encoding):
-        raise holds_zeros(source, start[: start.index(0)].count(b"\n") + 1)
     with open_text(path, source, encoding) as file:
         return encoding, file.next_lines(_SAMPLE)
 
@@ -219,16 +216,11 @@ def _has_numbers(rows: list[list[str]]) -> bool:
 
 def bad_quotation(source: str, reason: str, line: int) -> TableError:
     """An error about quotation marks; the reason is that of the module csv."""
+    remedy = "Double the quotation marks inside a quoted cell, and close every quotation."
     if "unexpected end" in reason:
-        what = "the file ends inside a quotation that begins here. It is cut off, or a quotation "
-        what += "mark is missing: get the file again, or correct the line."
-    elif "field limit" in reason:
-        what = f"a cell of more than {csv.field_size_limit():,} characters. A closing quotation "
-        what += "mark may be missing: correct the quotation marks."
-    else:
-        what = f"a quotation mark in a wrong place ({reason}). Double the quotation marks inside a "
-        what += "quoted cell."
-    return TableError(what, source=source, line=line)
+        reason = "the file ends inside a quotation that begins here"
+        remedy = "It is cut off, or a quotation mark is missing: correct the line."
+    return TableError(f"{reason}. {remedy}", source=source, line=line)
 
 
 def named_columns(
