@@ -10,9 +10,6 @@ from regenerating import Claim, Page, Setting, Verdict, markdown_table
 from typicality.metrics import (
     adjusted_rand_score,
     pair_confusion,
-    pair_f1_score,
-    pair_precision_score,
-    pair_recall_score,
     rand_score,
 )
 
@@ -50,9 +47,9 @@ _BY_HAND = {"true positives": 7, "false positives": 7, "false negatives": 5, "tr
 _MEASURES = {
     "Rand": (rand_score, 33 / 45),
     "adjusted Rand": (adjusted_rand_score, (7 - 12 * 14 / 45) / (13 - 12 * 14 / 45)),
-    "precision": (pair_precision_score, 7 / 14),
-    "recall": (pair_recall_score, 7 / 12),
-    "F1": (pair_f1_score, 14 / 26),
+    "precision": (lambda *labels: pair_confusion(*labels).precision, 7 / 14),
+    "recall": (lambda *labels: pair_confusion(*labels).recall, 7 / 12),
+    "F1": (lambda *labels: pair_confusion(*labels).f1, 14 / 26),
 }
 
 

@@ -40,7 +40,7 @@ CALLS = {
         r"labels_true has shape \(3, 2\), expected one label for each row.*argmax",
     ),
     "lengths of labels": (
-        lambda: metrics.pair_f1_score([0, 1, 1], [0, 1]),
+        lambda: metrics.pair_confusion([0, 1, 1], [0, 1]),
         "labels_true has 3 rows, but labels_pred has 2",
     ),
     "matching": (

@@ -13,9 +13,6 @@ from typicality.metrics.labels import (
     PairConfusion,
     jaccard_score,
     pair_confusion,
-    pair_f1_score,
-    pair_precision_score,
-    pair_recall_score,
     success_rate,
 )
 from typicality.metrics.validity import (
@@ -35,9 +32,6 @@ __all__ = [
     "generalized_rand_score",
     "jaccard_score",
     "pair_confusion",
-    "pair_f1_score",
-    "pair_precision_score",
-    "pair_recall_score",
     "partition_coefficient",
     "partition_entropy",
     "rand_score",

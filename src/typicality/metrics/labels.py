@@ -71,7 +71,8 @@ def pair_confusion(labels_true: Any, labels_pred: Any) -> PairConfusion:
     """Count the pairs of rows that are together in the truth and in the prediction.
 
     The result has precision = TP / (TP + FP), recall = TP / (TP + FN), and F1 = 2 TP / (2 TP + FP +
-    FN). All are in [0, 1]; larger is better. The counts are exact up to 3e9 rows. Pairs are counted
+    FN). All are in [0, 1]; larger is better. Very small clusters have a high precision, and very
+    large ones a high recall, so check both. The counts are exact up to 3e9 rows. Pairs are counted
     from the table of classes and clusters, so the time is linear in n.
 
     Implements :cite:`lecture20`, section 20.3.
@@ -101,52 +102,6 @@ def pair_confusion(labels_true: Any, labels_pred: Any) -> PairConfusion:
     ordered = pair_confusion_matrix(*codes)
     (neither, pred_only), (true_only, both) = (ordered // 2).tolist()
     return PairConfusion(both, pred_only, true_only, neither)
-
-
-def pair_precision_score(labels_true: Any, labels_pred: Any) -> float:
-    """The pair precision TP / (TP + FP), in [0, 1].
-
-    This is the fraction of pairs together in the prediction that are together in the truth. Larger
-    is better. It is 1 if no pair is together in the prediction. Very small clusters have a high
-    precision, so check the recall, too. See :func:`pair_confusion`. Implements :cite:`lecture20`,
-    section 20.3.
-
-    Parameters
-    ----------
-    labels_true, labels_pred : array-like of shape (n,)
-        Labels; -1 (unassigned) is a class like any other.
-    """
-    return pair_confusion(labels_true, labels_pred).precision
-
-
-def pair_recall_score(labels_true: Any, labels_pred: Any) -> float:
-    """The pair recall TP / (TP + FN), in [0, 1].
-
-    This is the fraction of pairs together in the truth that are together in the prediction. Larger
-    is better. It is 1 if no pair is together in the truth. Very large clusters have a high recall,
-    so check the precision, too. See :func:`pair_confusion`. Implements :cite:`lecture20`, section
-    20.3.
-
-    Parameters
-    ----------
-    labels_true, labels_pred : array-like of shape (n,)
-        Labels; -1 (unassigned) is a class like any other.
-    """
-    return pair_confusion(labels_true, labels_pred).recall
-
-
-def pair_f1_score(labels_true: Any, labels_pred: Any) -> float:
-    """The harmonic mean of pair precision and pair recall, 2 TP / (2 TP + FP + FN).
-
-    It is in [0, 1]; larger is better, and equal partitions have 1. See :func:`pair_confusion`.
-    Implements :cite:`lecture20`, section 20.3.
-
-    Parameters
-    ----------
-    labels_true, labels_pred : array-like of shape (n,)
-        Labels; -1 (unassigned) is a class like any other.
-    """
-    return pair_confusion(labels_true, labels_pred).f1
 
 
 # ---- clusters matched with classes ---------------------------------------------------------------
