@@ -74,9 +74,7 @@ class Starts:
             f"(n_samples={len(self._rows)})"
         )
         remedy = f"Choose n_clusters <= {n_distinct}, or pass more data."
-        if self.is_array:
-            raise ValueError(f"{found}, but init is an array with that many clusters. {remedy}")
-        if n_rows < wanted:
+        if self.is_array or n_rows < wanted:
             raise ValueError(f"{found}. {remedy}")
         tell("few distinct rows", found=found, n_distinct=n_distinct, remedy=remedy)
         return n_distinct
@@ -104,10 +102,8 @@ class Starts:
     def _at(self, opened: OpenSpace, rule: MembershipRule, array: Floats) -> Any:
         """Prototypes from points, or from memberships."""
         space = opened.space
-        if has_points(self._estimator.kernel) and array.shape == (
-            self.n_clusters,
-            self._rows.shape[1],
-        ):
+        points = self.n_clusters, self._rows.shape[1]
+        if has_points(self._estimator.kernel) and array.shape == points:
             return space.at(opened.reader.read(array))
         # Only the ratios within a column matter; weights of tiny memberships would vanish.
         return space.prototypes(rule.weights(array / array.max(axis=0)))
