@@ -369,40 +369,49 @@ def open_space(
         return _open_given(kernel, rows, sample_weight)
     if isinstance(kernel, Mixed):
         return _open_mixed(kernel, sigma, rows, sample_weight, novelty=novelty, sums=sums)
-    on_device = sums.device is not None and not isinstance(rows, Rows)
-    given = TensorRows(rows, sample_weight, str(sums.device)) if on_device else rows
-    input_space = Euclidean(given, sample_weight)
+    input_space, coordinates = _open_points(rows, sample_weight, sums.device)
     features = input_space.features
-    check_magnitudes(features, rows.dtype)
-    sparse = isinstance(input_space.rows, SparseRows)
-    points = SparseCoordinates if sparse else Coordinates
-    coordinates = points(features.mean.astype(rows.dtype))
-    every_row = not input_space.rows.weighted or input_space.rows.every_row
-    check_reach(rows, coordinates.origin, features if every_row else None)
     if kernel == "connectivity":
         warn_about_unused_sigma(sigma, kernel)
         return _open_paths(rows, sample_weight, coordinates, features)
     built = _kernel(kernel, sigma, rows, sample_weight, novelty=novelty)
-    if explicit and isinstance(built, Linear):
-        if box is None:
-            return OpenSpace(input_space, coordinates, built, features)
-        low, high = typical_range(input_space.rows)
-        reader = Box.of(low, high, coordinates.origin, box)
-        boxed = Euclidean(input_space.rows.moved(reader.read))
-        return OpenSpace(boxed, reader, built, boxed.features)
+    if not (explicit and isinstance(built, Linear)):
+        space = _gram(built, rows, sample_weight, sums)
+        return OpenSpace(space, coordinates, built, features)
+    if box is None:
+        return OpenSpace(input_space, coordinates, built, features)
+    low, high = typical_range(input_space.rows)
+    reader = Box.of(low, high, coordinates.origin, box)
+    boxed = Euclidean(input_space.rows.moved(reader.read))
+    return OpenSpace(boxed, reader, built, boxed.features)
+
+
+def _open_points(
+    rows: Any, weight: Floats | None, device: str | None
+) -> tuple[Euclidean, Coordinates]:
+    """The input space of rows with coordinates, whose squared distances do not overflow."""
+    if device is not None and not isinstance(rows, Rows):
+        space = Euclidean(TensorRows(rows, weight, device))
+    else:
+        space = Euclidean(rows, weight)
+    features = space.features
+    check_magnitudes(features, rows.dtype)
+    points = SparseCoordinates if isinstance(space.rows, SparseRows) else Coordinates
+    coordinates = points(features.mean.astype(rows.dtype))
+    every_row = not space.rows.weighted or space.rows.every_row
+    check_reach(rows, coordinates.origin, features if every_row else None)
+    return space, coordinates
+
+
+def _gram(kernel: Kernel, rows: Any, weight: Floats | None, sums: SumOptions) -> Gram:
+    """The space that a kernel of coordinates induces."""
     kept = rows.copy()  # a model must not see X change
-    in_torch = isinstance(kept, OnDevice) and log_profile(built) is not None
+    in_torch = isinstance(kept, OnDevice) and log_profile(kernel) is not None
     if not in_torch and not is_sparse(kept):
         kept = np.asarray(kept)
-    columns = (DeviceColumns if in_torch else KernelColumns)(built, kept)
-    space = Gram(
-        columns,
-        columns.given,
-        sample_weight,
-        tolerance=sums.tolerance(columns, sample_weight),
-        device=sums.device,
-    )
-    return OpenSpace(space, coordinates, built, features)
+    columns = (DeviceColumns if in_torch else KernelColumns)(kernel, kept)
+    tolerance = sums.tolerance(columns, weight)
+    return Gram(columns, columns.given, weight, tolerance=tolerance, device=sums.device)
 
 
 def _kernel(
