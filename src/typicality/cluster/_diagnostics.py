@@ -135,11 +135,6 @@ FINDINGS: dict[type[Warning], dict[str, tuple[str, str]]] = {
             "{smallest:.1e}): no row is close enough to have a typicality above zero.",
             "Increase eta or eta_scale.",
         ),
-        "vanished spread": (
-            "The spread eta of {n_clusters} cluster(s) is degenerate: it is estimated in each "
-            "step and shrank to zero, so the cluster is a single point.",
-            "Use eta_update='never', or a larger eta_scale.",
-        ),
     },
     ClusteringWarning: {
         "coarse promise": (
@@ -310,7 +305,7 @@ def _warn_about_indefinite(space: Any, prototypes: Any, kernel: Any) -> None:
         return
     what = "The kernel is"
     remedy = "use a positive semidefinite kernel, or add a constant to its diagonal"
-    if isinstance(kernel, str) and kernel == "dissimilarities":
+    if kernel == "dissimilarities":
         constant = f"{1.01 * space.missing_sqdist:.3g}"
         what = (
             "The dissimilarities are not distances between points: their double-centred kernel is"

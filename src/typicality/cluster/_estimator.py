@@ -69,8 +69,6 @@ OPTIONAL_ATTRIBUTES = (
     *("labels_", "typicality_", "weights_"),
 )
 OF_ROWS = ("labels_", "memberships_", "typicality_", "weights_")  # one value for each training row
-
-
 _ON_CPU = ("cpu", "mps")  # where NumPy and compiled code compute; "mps" has no float64
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -129,8 +127,7 @@ def by_blocks(method: Method) -> Method:
             return method(self, X, *args, **options)
         check_is_fitted(self)
         rows = check_blocks(self, as_rows(X), training=False)
-        model = self._without(*(name for name in OF_ROWS if name in vars(self)))
-        model.__dict__.pop("feature_names_in_", None)  # checked already; blocks are arrays
+        model = self._without(*OF_ROWS, "feature_names_in_")  # names are checked; blocks are arrays
         return rows.map(lambda block: method(model, block.X, *args, **options))
 
     return cast(Method, for_any_rows)

@@ -431,7 +431,7 @@ class EntropyCMeans(PrototypeClusterer):
         opened = self._open(rows, weight)
         space = opened.space
         drawn = starts.draw(opened, Entropic(1.0))  # weights are memberships, whatever lam
-        anneals = isinstance(self.init, str) and self.init == "annealing"
+        anneals = not starts.is_array and self.init == "annealing"
         n_runs = None if anneals else len(drawn) + (self.lam == "auto")
         self._begin(callbacks, opened, n_runs=n_runs)
         lam = self._automatic_lam(space, drawn, callbacks) if self.lam == "auto" else self.lam

@@ -25,13 +25,7 @@ from typicality.cluster.fuzzy import fuzzifier
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
-from typicality.membership.spread import (
-    FixedSpread,
-    ReestimatedSpread,
-    SpreadUpdate,
-    smallest_spread,
-    spread_from_partition,
-)
+from typicality.membership.spread import spread_from_partition
 from typicality.solve.step import Alternation, ClusterState
 from typicality.spaces import Space
 from typicality.spaces.base import is_reached
@@ -103,11 +97,6 @@ class PossibilisticCMeans(PrototypeClusterer):
     m : float or "auto", default="auto"
         The fuzzifier of the preliminary fuzzy c-means and of the 1993 form. "auto" depends on the
         numbers of rows and features, as in :class:`FuzzyCMeans`.
-    eta_update : {"never", "each_step"}, default="never"
-        Whether the spreads are estimated again in each iteration.
-
-        .. warning:: With "each_step", the spreads can shrink to zero: a cluster that has at most
-            2 / eta_scale dimensions collapses to a point. Use "each_step" with eta_scale=1 or more.
     init : str, array-like or callable, default="k-means++"
         The initial prototypes. The names "k-means++", "k-means||", "max-min" and "random" choose
         them from the rows. An array of shape (n_clusters, n_features) gives prototypes; one of
@@ -166,7 +155,7 @@ class PossibilisticCMeans(PrototypeClusterer):
     objective_ : float
         The objective at the end.
     objective_path_ : array of shape (n_iter,)
-        The objective before each iteration. It never rises if the spreads are fixed.
+        The objective before each iteration. It never rises.
     kernel_ : Kernel or str
         The kernel that was used.
     sigma_ : float or None
@@ -202,7 +191,6 @@ class PossibilisticCMeans(PrototypeClusterer):
         "eta_scale": [Interval(Real, 0, np.inf, closed="neither")],
         "objective": [StrOptions({"1993", "1996"})],
         "m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"})],
-        "eta_update": [StrOptions({"never", "each_step"})],
     }
 
     _column_name = "typicality"
@@ -219,7 +207,6 @@ class PossibilisticCMeans(PrototypeClusterer):
         eta_scale: float = 0.1,
         objective: str = "1996",
         m: float | str = "auto",
-        eta_update: str = "never",
         init: Any = "k-means++",
         n_init: int = 1,
         max_samples: int | str | None = "auto",
@@ -236,7 +223,6 @@ class PossibilisticCMeans(PrototypeClusterer):
         self.eta_scale = eta_scale
         self.objective = objective
         self.m = m
-        self.eta_update = eta_update
         self.init = init
         self.n_init = n_init
         self.max_samples = max_samples
@@ -272,12 +258,9 @@ class PossibilisticCMeans(PrototypeClusterer):
             )
             if len(degenerate):
                 tell("degenerate spread", n_clusters=len(degenerate))
-        update: SpreadUpdate = FixedSpread()
-        if self.eta_update == "each_step":
-            update = ReestimatedSpread(self.eta_scale, smallest_spread(typical.total_variance))
         state = ClusterState(prototypes, self._rule_with(eta, m))
         self.m_ = m
-        return opened, callbacks.run(Alternation(space, update), state)
+        return opened, callbacks.run(Alternation(space), state)
 
     def _partition(
         self, space: Space[Any], starts: list[Any], m: float, callbacks: FitCallbacks
@@ -293,13 +276,8 @@ class PossibilisticCMeans(PrototypeClusterer):
         return Possibilistic1993(eta, m) if self.objective == "1993" else Possibilistic1996(eta)
 
     def _warn(self, found: Clustering) -> None:
-        space = found.space
-        if warn_about_kernel(space, found.state.prototypes, self.kernel):
+        if warn_about_kernel(found.space, found.state.prototypes, self.kernel):
             return
-        if self.eta_update == "each_step":
-            vanished = self.eta_ <= smallest_spread(space.typical.total_variance)
-            if vanished.any():
-                tell("vanished spread", n_clusters=int(vanished.sum()))
         unreached = np.flatnonzero(~is_reached(found.outcome.mass))
         if len(unreached):
             smallest = self.eta_[unreached].min()
