@@ -1,4 +1,4 @@
-"""Kernel sums over pairs of blocks of rows."""
+"""Sums of one minus the kernel over pairs of blocks of rows."""
 
 from numpy import empty, float32, float64, int64
 
@@ -35,7 +35,7 @@ def _fold_four(values, i, here, there, sums, onto_here, unit):
 
 @inlined
 def _add_tile(
-    form, rows, n_rows, columns, complement, both, here, there, units,
+    form, rows, n_rows, columns, both, here, there, units,
     values, sums, onto_here, onto_there,
 ):  # fmt: skip
     """Add the tile of two blocks to the sums of the first and, where `both`, of the second."""
@@ -52,7 +52,7 @@ def _add_tile(
                 for p in range(4):
                     distances(form, columns, rows, i + p, values[p])
             for p in range(4):
-                evaluate(form, complement, values[p])
+                evaluate(form, True, values[p])
             for k in range(n_columns):
                 _fold_four(values, i, here[k], there[k], sums[k], onto_here[k], units[k])
         if both:
@@ -62,8 +62,8 @@ def _add_tile(
 
 
 @Loop
-def sum_pairs(form, blocks, weights, reach, complement, pairs, first, last, sums, near):
-    """Kernel sums over pairs of blocks, for the pairs of nodes `first` to `last`.
+def sum_pairs(form, blocks, weights, reach, pairs, first, last, sums, near):
+    """Sums of one minus the kernel over pairs of blocks, for the pairs of nodes `first` to `last`.
 
     The tile of two leaves below a pair of nodes is computed once and added to the `sums`, of shape
     (n_leaves, n_columns, leaf_rows), of both. Boxes farther apart than `reach` (in the measure of
@@ -100,13 +100,13 @@ def sum_pairs(form, blocks, weights, reach, complement, pairs, first, last, sums
             if blocks.narrow[there] and distance <= blocks.single_reach:
                 relative_to(blocks.columns[here], blocks.centres[there], blocks.root, rows_32)
                 _add_tile(
-                    form, rows_32, n_rows, blocks.columns_32[there], complement, both,
+                    form, rows_32, n_rows, blocks.columns_32[there], both,
                     weights.placed_32[here], weights.placed_32[there], weights.units_32,
                     values_32, part_32, sums[here], sums[there],
                 )  # fmt: skip
             else:
                 _add_tile(
-                    form, blocks.columns[here], n_rows, blocks.columns[there], complement, both,
+                    form, blocks.columns[here], n_rows, blocks.columns[there], both,
                     weights.placed[here], weights.placed[there], weights.units,
                     values, part, sums[here], sums[there],
                 )  # fmt: skip

@@ -35,7 +35,7 @@ class Expansion(Protocol):
 
 
 class Operator(Protocol):
-    r"""Products of the kernel matrix of the training rows.
+    r"""Products of the training rows with E, half the squared distances in the induced space.
 
     The promise is :math:`|\text{approx} - \text{exact}| \le \text{rtol} \sum_j |W_{jk}|` for every
     entry, where the kernel is at most 1; exact operators promise 0, up to rounding.
@@ -60,11 +60,11 @@ class Operator(Protocol):
     def how(self) -> str:
         """How products are computed, in a sentence."""
 
-    def __matmul__(self, weights: Floats) -> Floats:
-        """`K @ W`, shape (n, c), for weights of shape (n_training, c)."""
-
     def complement(self, weights: Floats) -> Floats:
-        """`E @ W` with E half the squared distances in the induced space; 1 - K on the sphere."""
+        """`E @ W`, shape (n, c), for weights of shape (n_training, c).
+
+        E is half the squared distances in the induced space: 1 - K on the sphere.
+        """
 
     def expansion(self, weights: Floats, *, rtol: float | None = None) -> Expansion:
         """The same sums at any points; with a finer promise where that can be had."""

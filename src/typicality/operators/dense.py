@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from typicality._cached import cached_property
 from typicality._compat import effective_n_threads
 from typicality._sparse import is_sparse
 from typicality._threads import one_blas_thread, over_blocks, over_ranges
@@ -77,7 +78,6 @@ class Dense(Operator):
 
     def __init__(self, columns: Columns, rows: Floats, *, keep: bool = True) -> None:
         self.columns, self.rows, self.keep = columns, rows, keep
-        self._kept: dict[str, Floats] = {}
 
     @property
     def how(self) -> str:
@@ -88,23 +88,19 @@ class Dense(Operator):
             return f"{matrix} is in memory already; an iteration is one product with it."
         return f"{matrix} is computed again in each iteration, a few rows at a time."
 
-    def __matmul__(self, weights: Floats) -> Floats:
-        return self._product(self.columns.kernel, weights)
-
-    def complement(self, weights: Floats) -> Floats:
-        return self._product(self.columns.half_sqdist, weights)
+    @cached_property
+    def _matrix(self) -> Floats:
+        return gather(self.columns, self.rows, self.columns.half_sqdist)
 
     def expansion(self, weights: Floats, *, rtol: float | None = None) -> "DenseSums":
         return DenseSums(self.columns, weights)
 
     @one_blas_thread()
-    def _product(self, entries: Callable[[Floats], Floats], weights: Floats) -> Floats:
+    def complement(self, weights: Floats) -> Floats:
+        entries = self.columns.half_sqdist
         if not self.keep:
             return gather(self.columns, self.rows, lambda rows: _times(entries(rows), weights))
-        name = entries.__name__
-        if name not in self._kept:
-            self._kept[name] = gather(self.columns, self.rows, entries)
-        matrix = self._kept[name]
+        matrix = self._matrix
         parts = over_blocks(lambda rows: _times(matrix[rows], weights), len(matrix), _ROWS_AT_ONCE)
         return np.concatenate(parts)
 

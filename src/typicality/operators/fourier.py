@@ -288,16 +288,12 @@ class Nufft(Operator):
             "weight; an iteration is two transforms."
         )
 
-    def __matmul__(self, weights: Floats) -> Floats:
+    def complement(self, weights: Floats) -> Floats:
         grid, rows, pieces = self.grid, self.columns.training, self.pieces
         scale = _scale(weights)
         modes = _modes(grid, rows, pieces, weights, scale)
         sums = np.empty(weights.shape)
         _fill(lambda: grid.plan(2, len(rows)), grid, rows, pieces, modes, scale, sums)
-        return sums
-
-    def complement(self, weights: Floats) -> Floats:
-        sums = self @ weights
         np.subtract(weights.sum(axis=0, dtype=np.float64), sums, out=sums)
         return sums
 

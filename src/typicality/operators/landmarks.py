@@ -174,7 +174,7 @@ def _sums_to_reduce(columns: KernelColumns, weights: Floats) -> _Sums:
 def _exact_products(columns: KernelColumns, weights: Doubles) -> Doubles:
     """K @ W, each column added up in pairs: all digits of the sums are needed here."""
     if has_compiled_sums(columns):
-        return np.asarray(Tiles(columns) @ weights)
+        return np.asarray(weights.sum(axis=0) - Tiles(columns).complement(weights))
     rows = columns.training
     return np.hstack([DenseSums(columns, column[:, None]).at(rows) for column in weights.T])
 

@@ -107,12 +107,6 @@ class Tiles(Operator):
             f"adds less than {self.skip_rtol:.0e} to a mean. The rest is computed again each time."
         )
 
-    def __matmul__(self, weights: Floats) -> Floats:
-        return self._sums(weights, complement=False)
-
-    def complement(self, weights: Floats) -> Floats:
-        return self._sums(weights, complement=True)
-
     def expansion(self, weights: Floats, *, rtol: float | None = None) -> "TileExpansion":
         """The same sums at any points; `rtol` is a finer promise for what is skipped."""
         skipped = self.skip_rtol if rtol is None else min(rtol, self.skip_rtol)
@@ -123,7 +117,7 @@ class Tiles(Operator):
         """What compiled sums know of the rows."""
         return blocks_of(self.columns, single=self.single)
 
-    def _sums(self, weights: Floats, *, complement: bool) -> Floats:
+    def complement(self, weights: Floats) -> Floats:
         from typicality.compiled.pair_sums import sum_pairs  # numba takes a second to load
 
         kernel, tree = self.columns.kernel_function, self.columns.tree
@@ -132,14 +126,13 @@ class Tiles(Operator):
         sums = np.zeros_like(placed.placed)
         near = np.zeros((tree.n_leaves, weights.shape[1] + 1))
         pairs = self._pairs(reach)
-        given = kernel.compiled_form, self.blocks, placed, reach, complement
+        given = kernel.compiled_form, self.blocks, placed, reach
 
         def add(pair: int) -> None:
             sum_pairs(*given, pairs, pair, pair + 1, sums, near)
 
         over_pairs(add, pairs)
-        if complement:
-            sums += _weight_of_skipped(placed, near)[:, :, None]
+        sums += _weight_of_skipped(placed, near)[:, :, None]
         return tree.gathered(sums)
 
     def _pairs(self, reach: float) -> NDArray[np.int64]:

@@ -72,10 +72,6 @@ class DeviceOperator(Operator):
         """As that of an expansion."""
         raise NotImplementedError
 
-    def __matmul__(self, weights: Floats) -> Floats:
-        products = self.sums(on_device(weights, self.device), complement=False)
-        return np.asarray(array_of(products))
-
     def complement(self, weights: Floats) -> Floats:
         return np.asarray(array_of(self.complement_of(on_device(weights, self.device))))
 
