@@ -66,6 +66,10 @@ class Prototypes(Predictor):
         """Squared distances among the prototypes, shape (c, c)."""
 
     @abstractmethod
+    def sqdist_to(self, other: Self) -> Doubles:
+        """Squared distances from each prototype to its successor, however small, shape (c,)."""
+
+    @abstractmethod
     def take(self, order: Places) -> Self:
         """The prototypes in another order, or some of them."""
 
@@ -266,7 +270,7 @@ SUMS_ONLY = Wanted()
 class Space(ABC, Generic[P]):
     """A space in which prototypes are weighted means of mapped rows.
 
-    A new space implements the abstract methods. The sweep and all passes over the rows are written
+    A new space implements four methods. The sweep and all passes over the rows are written
     here, once, for every rule and every place of the rows.
 
     Attributes
@@ -280,20 +284,12 @@ class Space(ABC, Generic[P]):
     # ---- what a space is -------------------------------------------------------------------------
 
     @abstractmethod
-    def sqdist(self, prototypes: P, block: Block) -> Any:
-        """Squared distances of the rows of a block, shape (n, c), float64; never negative."""
-
-    @abstractmethod
     def accumulate(self, block: Block, weights: Any) -> Any:
         """What adds up over blocks, for weights of shape (n, c): from it follow the means."""
 
     @abstractmethod
     def means(self, sums: Any, total: Doubles, unless_empty: P | None = None) -> P:
         """The weighted means; where the total weight is zero, those of `unless_empty`."""
-
-    @abstractmethod
-    def moves(self, before: P, after: P) -> Doubles:
-        """Squared distances from each prototype to its successor, however small, shape (c,)."""
 
     @abstractmethod
     def sample(self, at_most: int | None = SAMPLE_ROWS) -> Sample:
@@ -307,6 +303,10 @@ class Space(ABC, Generic[P]):
         """Where prototypes at given points of shape (c, d) start."""
 
     # ---- what follows, and what a space may know better ------------------------------------------
+
+    def sqdist(self, prototypes: P, block: Block) -> Any:
+        """Squared distances of the rows of a block, shape (n, c), float64; never negative."""
+        return prototypes.sqdist(block.X)
 
     @cached_property
     def mean(self) -> P:
@@ -468,7 +468,7 @@ class Space(ABC, Generic[P]):
         wanted = Wanted(members, members, keep)
         sums = self.fold(rule, prototypes, wanted)
         following = self.means(sums.sums, sums.total, unless_empty=prototypes)
-        moves = self.moves(prototypes, following)
+        moves = prototypes.sqdist_to(following)
         move = np.sqrt(moves.max() / self.typical.total_variance) if moves.any() else 0.0
         divisor = np.where(is_reached(sums.total), sums.total, 1.0)
         return Sweep(

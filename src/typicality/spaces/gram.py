@@ -136,6 +136,12 @@ class KernelPrototypes(Prototypes):
         """Squared distances of the training rows, from products that are there already."""
         return sqdist_of_products(self.products, self.energy)
 
+    def sqdist_to(self, other: Self) -> Doubles:
+        """To full precision however small they are: -delta' E delta."""
+        change, shift = other.weights - self.weights, other.products - self.products
+        sqdist: Doubles = array_of(-(change * shift).sum(0))
+        return sqdist.clip(min=0.0)
+
     def take(self, order: Places) -> Self:
         return replace(self, weights=self.weights[:, order], products=self.products[:, order])
 
@@ -265,12 +271,6 @@ class Gram(Space[KernelPrototypes]):
         else:
             products = np.asarray(operator.complement(weights), dtype=np.float64)
         return KernelPrototypes(operator, weights, products)
-
-    def moves(self, before: KernelPrototypes, after: KernelPrototypes) -> Doubles:
-        """To full precision however small they are: -delta' E delta."""
-        change, shift = after.weights - before.weights, after.products - before.products
-        moves: Doubles = array_of(-(change * shift).sum(0))
-        return moves.clip(min=0.0)
 
     def pull(
         self, rule: MembershipRule, prototypes: KernelPrototypes
