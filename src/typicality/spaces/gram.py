@@ -298,8 +298,9 @@ class Gram(Space[KernelPrototypes]):
         labels: bool = True,
         memberships: bool = True,
     ) -> Outcome:
-        found = super().outcome(rule, prototypes, labels=labels, memberships=memberships)
-        if self.operator.rtol == 0 or not labels:
+        by_products = labels and self.operator.rtol == 0
+        found = super().outcome(rule, prototypes, labels=by_products, memberships=memberships)
+        if by_products or not labels:
             return found
         preferred = prototypes.labels(rule, self.X)  # what new rows get, to the last bit
         tally = Tally.of(preferred, self.sample_weight, prototypes.n_clusters)
@@ -337,7 +338,7 @@ class Gram(Space[KernelPrototypes]):
         if not len(far.find(everything)):
             return None
         typical = copy(self)
-        for name in ("mean", "total_variance", "_spectrum_sample"):
+        for name in ("mean", "total_variance", "_spectrum_sample", "_spectrum"):
             vars(typical).pop(name, None)
         typical.rows = self._blocks_of(self.X, far.weigh(everything))
         typical._typical = None
