@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -417,18 +418,16 @@ class Space(ABC, Generic[P]):
     def fold(self, rule: MembershipRule, prototypes: P, wanted: Wanted = SUMS_ONLY) -> Sums:
         """One pass over the rows: memberships at the prototypes, and the sums under them."""
         pull = self.pull(rule, prototypes)
-
-        def of_block(block: Block) -> Sums:
-            here = wanted.of_block(block)
-            fused = self.fused(rule, prototypes, block, here)
-            return fused or self._sum_block(rule, prototypes, block, here, pull)
-
-        return self.rows.resident.fold(of_block)
+        return self.rows.resident.fold(partial(self._sum_block, rule, prototypes, wanted, pull))
 
     def _sum_block(
-        self, rule: MembershipRule, prototypes: P, block: Block, wanted: Wanted, pull: Any
+        self, rule: MembershipRule, prototypes: P, wanted: Wanted, pull: Any, block: Block
     ) -> Sums:
         """The sentence the library is made of: distances, memberships, weights, sums."""
+        wanted = wanted.of_block(block)
+        fused = self.fused(rule, prototypes, block, wanted)
+        if fused is not None:
+            return fused
         sqdist = self.sqdist(prototypes, block)
         memberships = rule.memberships(sqdist)
         mass = rule.weights(memberships)
