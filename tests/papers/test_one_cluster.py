@@ -17,10 +17,10 @@ def test_residual_is_the_change_of_memberships(rng):
     space = Gram(Gaussian(0.5), rng.normal(size=(50, 2)), weight)
     state = ClusterState(space.mean, Possibilistic1996(np.array([space.total_variance])))
     step = PaperOneCluster()._step(space)
-    first = space.memberships(state.rule, state.prototypes)
+    first = space.outcome(state.rule, state.prototypes).memberships
     state, residual, _ = step(state)
     assert_allclose(residual, weight @ np.abs(first - 1.0)[:, 0])
-    second = space.memberships(state.rule, state.prototypes)
+    second = space.outcome(state.rule, state.prototypes).memberships
     _, residual, _ = step(state)
     assert_allclose(residual, weight @ np.abs(second - first)[:, 0])
 

@@ -43,9 +43,6 @@ class Directions(Space[MeanDirections]):
     def __init__(self, X, sample_weight=None):
         self.rows = rows_in_memory(X, sample_weight)
 
-    def sqdist(self, prototypes, block):
-        return prototypes.sqdist(block.X)
-
     def accumulate(self, block, weights):
         return weights.T @ directions(block.X)
 
@@ -54,9 +51,6 @@ class Directions(Space[MeanDirections]):
         kept = np.zeros_like(sums) if unless_empty is None else unless_empty.offsets
         means = np.where(reached, sums / np.where(reached, total[:, None], 1.0), kept)
         return MeanDirections(np.zeros(sums.shape[1]), means)
-
-    def moves(self, before, after):
-        return ((after.offsets - before.offsets) ** 2).sum(axis=1)
 
     def sample(self, at_most=None):
         some = DistinctRows.of(self.X, self.sample_weight, at_most=at_most or len(self.X))
@@ -122,7 +116,7 @@ def test_a_sweep_is_that_of_the_mapped_rows(case, rng, index):
     within = (weights * cdist(Z, means, "sqeuclidean")).sum(axis=0) / np.maximum(mass, 1e-300)
     assert_allclose(sweep.within_sqdist, within, rtol=1e-7, atol=1e-8)
     moves = ((means - start) ** 2).sum(axis=1)
-    assert_allclose(space.moves(before, sweep.prototypes), moves, rtol=1e-7, atol=1e-9)
+    assert_allclose(before.sqdist_to(sweep.prototypes), moves, rtol=1e-7, atol=1e-9)
     own_mass, _, distance = reference.members(rule, Z, weight, sqdist)
     assert_allclose(sweep.members.mass, own_mass)
     assert_allclose(sweep.members.distance, distance, rtol=1e-7, atol=1e-7)

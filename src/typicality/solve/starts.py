@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf, isfinite
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
@@ -18,28 +18,17 @@ from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats, Places
 from typicality.membership.hard import Hard
 from typicality.rows import Block, DistinctRows, content_hash, row_blocks
-from typicality.spaces import Centroids, Euclidean, Gaps, Space
+from typicality.spaces import Centroids, Euclidean, Gaps, Sample, Space
 from typicality.spaces.base import P
 
 Result = TypeVar("Result")
+Candidates = DistinctRows | Sample  # that prototypes can start at
 ChooseRows = Callable[..., Places]
 Order = Callable[[Doubles, Floats], Doubles]  # squared distances to the nearest prototype, and rows
 
 _ROUNDS = 3  # of k-means||
 _OVERSAMPLING = 2  # rows for each cluster that are added in a round
 SAME_VALUE = 1e-6  # of each other: values that differ by rounding only
-
-
-class Candidates(Protocol):
-    """Distinct rows that prototypes can start at, in the space of the prototypes."""
-
-    weight: Doubles
-
-    def sqdist_to(self, number: int) -> Doubles:
-        """Squared distances of all candidates to one of them."""
-
-    def sqdist_to_mean(self) -> Doubles:
-        """Squared distances to the weighted mean, up to a constant."""
 
 
 def plus_plus(data: DistinctRows, n_clusters: int, rng: np.random.RandomState) -> Places:
@@ -230,13 +219,6 @@ NAMED_STARTS: dict[str, ChooseRows] = {
 }
 
 
-def named_start(name: str, data: Candidates) -> ChooseRows:
-    """The start of a name for candidates with coordinates, or without."""
-    start = NAMED_STARTS[name]
-    by_distance = start is plus_plus and not isinstance(data, DistinctRows)
-    return plus_plus_by_distance if by_distance else start
-
-
 def start_rows(name: str, space: Any, n_clusters: int, rng: Any = None) -> Places:
     """The numbers of the rows that a start of a name chooses among a sample.
 
@@ -252,7 +234,10 @@ def start_rows(name: str, space: Any, n_clusters: int, rng: Any = None) -> Place
         first = plus_plus(data, n_clusters, rng)
         data = parallel_rows(space, data.rows[first], data.index[first], rng)
     n_clusters = min(n_clusters, len(data.index))
-    chosen: Places = data.index[named_start(name, data)(data, n_clusters, rng)]
+    choose = NAMED_STARTS[name]
+    if choose is plus_plus and not isinstance(data, DistinctRows):
+        choose = plus_plus_by_distance
+    chosen: Places = data.index[choose(data, n_clusters, rng)]
     return chosen
 
 

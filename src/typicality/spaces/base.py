@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -64,6 +65,10 @@ class Prototypes(Predictor):
     @abstractmethod
     def mutual_sqdist(self) -> Doubles:
         """Squared distances among the prototypes, shape (c, c)."""
+
+    @abstractmethod
+    def sqdist_to(self, other: Self) -> Doubles:
+        """Squared distances from each prototype to its successor, however small, shape (c,)."""
 
     @abstractmethod
     def take(self, order: Places) -> Self:
@@ -266,7 +271,7 @@ SUMS_ONLY = Wanted()
 class Space(ABC, Generic[P]):
     """A space in which prototypes are weighted means of mapped rows.
 
-    A new space implements the abstract methods. The sweep and all passes over the rows are written
+    A new space implements four methods. The sweep and all passes over the rows are written
     here, once, for every rule and every place of the rows.
 
     Attributes
@@ -280,20 +285,12 @@ class Space(ABC, Generic[P]):
     # ---- what a space is -------------------------------------------------------------------------
 
     @abstractmethod
-    def sqdist(self, prototypes: P, block: Block) -> Any:
-        """Squared distances of the rows of a block, shape (n, c), float64; never negative."""
-
-    @abstractmethod
     def accumulate(self, block: Block, weights: Any) -> Any:
         """What adds up over blocks, for weights of shape (n, c): from it follow the means."""
 
     @abstractmethod
     def means(self, sums: Any, total: Doubles, unless_empty: P | None = None) -> P:
         """The weighted means; where the total weight is zero, those of `unless_empty`."""
-
-    @abstractmethod
-    def moves(self, before: P, after: P) -> Doubles:
-        """Squared distances from each prototype to its successor, however small, shape (c,)."""
 
     @abstractmethod
     def sample(self, at_most: int | None = SAMPLE_ROWS) -> Sample:
@@ -307,6 +304,10 @@ class Space(ABC, Generic[P]):
         """Where prototypes at given points of shape (c, d) start."""
 
     # ---- what follows, and what a space may know better ------------------------------------------
+
+    def sqdist(self, prototypes: P, block: Block) -> Any:
+        """Squared distances of the rows of a block, shape (n, c), float64; never negative."""
+        return prototypes.sqdist(block.X)
 
     @cached_property
     def mean(self) -> P:
@@ -417,18 +418,16 @@ class Space(ABC, Generic[P]):
     def fold(self, rule: MembershipRule, prototypes: P, wanted: Wanted = SUMS_ONLY) -> Sums:
         """One pass over the rows: memberships at the prototypes, and the sums under them."""
         pull = self.pull(rule, prototypes)
-
-        def of_block(block: Block) -> Sums:
-            here = wanted.of_block(block)
-            fused = self.fused(rule, prototypes, block, here)
-            return fused or self._sum_block(rule, prototypes, block, here, pull)
-
-        return self.rows.resident.fold(of_block)
+        return self.rows.resident.fold(partial(self._sum_block, rule, prototypes, wanted, pull))
 
     def _sum_block(
-        self, rule: MembershipRule, prototypes: P, block: Block, wanted: Wanted, pull: Any
+        self, rule: MembershipRule, prototypes: P, wanted: Wanted, pull: Any, block: Block
     ) -> Sums:
         """The sentence the library is made of: distances, memberships, weights, sums."""
+        wanted = wanted.of_block(block)
+        fused = self.fused(rule, prototypes, block, wanted)
+        if fused is not None:
+            return fused
         sqdist = self.sqdist(prototypes, block)
         memberships = rule.memberships(sqdist)
         mass = rule.weights(memberships)
@@ -468,7 +467,7 @@ class Space(ABC, Generic[P]):
         wanted = Wanted(members, members, keep)
         sums = self.fold(rule, prototypes, wanted)
         following = self.means(sums.sums, sums.total, unless_empty=prototypes)
-        moves = self.moves(prototypes, following)
+        moves = prototypes.sqdist_to(following)
         move = np.sqrt(moves.max() / self.typical.total_variance) if moves.any() else 0.0
         divisor = np.where(is_reached(sums.total), sums.total, 1.0)
         return Sweep(

@@ -66,6 +66,9 @@ class Centroids(Prototypes):
         """The coordinates, shape (c, d), in the type of the data."""
         return (self.offsets + self.origin).astype(self.origin.dtype)
 
+    def sqdist_to(self, other: Self) -> Doubles:
+        return np.asarray(np.sum((other.offsets - self.offsets) ** 2, axis=1))
+
     def take(self, order: Places) -> Self:
         return type(self)(self.origin, self.offsets[order])
 
@@ -158,9 +161,6 @@ class Euclidean(Space[Centroids]):
             )
         self.rows = rows if isinstance(rows, Rows) else rows_in_memory(rows, sample_weight)
 
-    def sqdist(self, prototypes: Centroids, block: Block) -> Any:
-        return prototypes.sqdist(block.X)
-
     def accumulate(self, block: Block, weights: Any) -> Doubles:
         """Sums of the rows about the origin, under each column of weights."""
         X, origin = block.X, self.origin
@@ -181,9 +181,6 @@ class Euclidean(Space[Centroids]):
         if unless_empty is not None:
             offsets = np.where(reached, offsets, unless_empty.offsets)
         return Centroids(self.origin, offsets)
-
-    def moves(self, before: Centroids, after: Centroids) -> Doubles:
-        return np.asarray(np.sum((after.offsets - before.offsets) ** 2, axis=1))
 
     def fused(
         self, rule: MembershipRule, prototypes: Centroids, block: Block, wanted: Wanted

@@ -136,6 +136,12 @@ class KernelPrototypes(Prototypes):
         """Squared distances of the training rows, from products that are there already."""
         return sqdist_of_products(self.products, self.energy)
 
+    def sqdist_to(self, other: Self) -> Doubles:
+        """To full precision however small they are: -delta' E delta."""
+        change, shift = other.weights - self.weights, other.products - self.products
+        sqdist: Doubles = array_of(-(change * shift).sum(0))
+        return sqdist.clip(min=0.0)
+
     def take(self, order: Places) -> Self:
         return replace(self, weights=self.weights[:, order], products=self.products[:, order])
 
@@ -266,12 +272,6 @@ class Gram(Space[KernelPrototypes]):
             products = np.asarray(operator.complement(weights), dtype=np.float64)
         return KernelPrototypes(operator, weights, products)
 
-    def moves(self, before: KernelPrototypes, after: KernelPrototypes) -> Doubles:
-        """To full precision however small they are: -delta' E delta."""
-        change, shift = after.weights - before.weights, after.products - before.products
-        moves: Doubles = array_of(-(change * shift).sum(0))
-        return moves.clip(min=0.0)
-
     def pull(
         self, rule: MembershipRule, prototypes: KernelPrototypes
     ) -> Callable[[Any], Any] | None:
@@ -298,8 +298,9 @@ class Gram(Space[KernelPrototypes]):
         labels: bool = True,
         memberships: bool = True,
     ) -> Outcome:
-        found = super().outcome(rule, prototypes, labels=labels, memberships=memberships)
-        if self.operator.rtol == 0 or not labels:
+        by_products = labels and self.operator.rtol == 0
+        found = super().outcome(rule, prototypes, labels=by_products, memberships=memberships)
+        if by_products or not labels:
             return found
         preferred = prototypes.labels(rule, self.X)  # what new rows get, to the last bit
         tally = Tally.of(preferred, self.sample_weight, prototypes.n_clusters)
@@ -337,7 +338,7 @@ class Gram(Space[KernelPrototypes]):
         if not len(far.find(everything)):
             return None
         typical = copy(self)
-        for name in ("mean", "total_variance", "_spectrum_sample"):
+        for name in ("mean", "total_variance", "_spectrum_sample", "_spectrum"):
             vars(typical).pop(name, None)
         typical.rows = self._blocks_of(self.X, far.weigh(everything))
         typical._typical = None
