@@ -44,8 +44,8 @@ LAYERS = [
     ["fitted"],
     ["report"],
     ["cluster", "plot", "preprocessing"],
-    ["run_folder", "stability"],
-    ["model"],
+    ["compare", "run_folder"],
+    ["model", "stability"],
     ["cli"],
     ["__main__"],
 ]

@@ -46,7 +46,7 @@ def test_compare_prints_tables_and_findings(written):
     assert done.exit_code == 0, done.output
     text = " ".join(done.stdout.split())
     assert "k-means 3 0.0% 1.00" in text
-    assert "All 2 methods find the same clusters" in text
+    assert "Number of clusters given to k-means: 3." in text
 
 
 def test_compare_writes_the_result_as_json_and_csv(written):

@@ -7,8 +7,7 @@ from numpy.testing import assert_array_equal
 
 from plot.models import fitted, rows
 from typicality import AlphaCutClustering
-from typicality.plot import ClusterTreeDisplay
-from typicality.plot._axes import cluster_colour
+from typicality.plot import ClusterTreeDisplay, cluster_colour
 
 
 def ends(collection):

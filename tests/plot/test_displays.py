@@ -26,7 +26,7 @@ FLAT = {
     "histogram": lambda ax: MembershipHistogramDisplay.from_estimator(
         fitted("fuzzy"), rows(), ax=ax
     ),
-    "numbers": lambda ax: MembershipHistogramDisplay.from_predictions([0.1, 0.4], ax=ax),
+    "numbers": lambda ax: MembershipHistogramDisplay([0.1, 0.4]).plot(ax=ax),
     "tree": lambda ax: ClusterTreeDisplay.from_estimator(fitted("alpha-cut"), ax=ax),
     "p-values": lambda ax: PValueDisplay([0.01, 0.4]).plot(ax=ax),
 }

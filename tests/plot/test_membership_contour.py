@@ -9,8 +9,7 @@ from numpy.testing import assert_array_equal
 
 from plot.models import ESTIMATORS, fitted, rows
 from typicality import AlphaCutClustering, FuzzyCMeans
-from typicality.plot import MembershipContourDisplay
-from typicality.plot._axes import cluster_colour
+from typicality.plot import MembershipContourDisplay, cluster_colour
 
 DETECTORS = {"one cluster"}
 ALPHA_CUTS = {name for name in ESTIMATORS if name.startswith("alpha-cut")}

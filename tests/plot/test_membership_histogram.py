@@ -8,8 +8,7 @@ from numpy.testing import assert_array_equal
 from plot.models import fitted, rows
 from typicality import AlphaCutClustering
 from typicality.datasets import make_dense_regions
-from typicality.plot import MembershipHistogramDisplay
-from typicality.plot._axes import cluster_colour
+from typicality.plot import MembershipHistogramDisplay, cluster_colour
 
 
 def draw(name, ax, **options):
@@ -73,9 +72,9 @@ def test_histogram_shows_the_offset_of_a_detector(ax):
 
 def test_histogram_takes_numbers_that_are_known_already(ax):
     values = np.array([0.1, 0.2, 0.2, 0.9], dtype=np.float32)
-    display = MembershipHistogramDisplay.from_predictions(
-        values, labels=[-1, 0, 0, 1], levels=0.5, valley=0.6, bins=2, name="degree", ax=ax
-    )
+    display = MembershipHistogramDisplay(
+        values, labels=[-1, 0, 0, 1], levels=0.5, valley=0.6, name="degree"
+    ).plot(bins=2, ax=ax)
     assert_array_equal(display.counts_, [[1, 0], [2, 0], [0, 1]])
     assert display.level_lines_[0].get_xdata()[0] == 0.5
     assert display.valley_line_.get_xdata()[0] == 0.6
@@ -91,4 +90,4 @@ def test_histogram_takes_numbers_that_are_known_already(ax):
 )
 def test_bad_numbers_are_refused(values, options, message):
     with pytest.raises(ValueError, match=message):
-        MembershipHistogramDisplay.from_predictions(values, **options)
+        MembershipHistogramDisplay(values, **options)

@@ -104,14 +104,18 @@ class OpenPage:
         self.settle()
         return int(self.tab.get_attribute("#selection", "data-count"))
 
-    def download(self, button="#download-all"):
-        """The table behind a button, as a list of dicts."""
+    def download(self):
+        """The rows that can be downloaded, as a list of dicts."""
         with self.tab.expect_download() as coming:
-            self.tab.click(button)
+            self.tab.click("#download")
         text = Path(coming.value.path()).read_text(encoding="utf-8")
         return list(csv.DictReader(io.StringIO(text, newline="")))
 
     def labels(self):
+        """The labels of all rows."""
+        if self.n_selected:
+            self.tab.click("#clear")
+            self.settle()
         return np.array([int(row["label"]) for row in self.download()])
 
     # ---- hands ----

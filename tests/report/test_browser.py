@@ -1,17 +1,25 @@
 """The page in a real browser: what it shows is what the model says."""
 
 import re
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from PIL import ImageColor
 
+from report.conftest import fitted, three_groups
+from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
 from typicality.fitted import view
 from typicality.report import Report
 
+PAGE = Path(__file__).parents[2] / "src" / "typicality" / "report"
+HOSTILE = '</script><img src=x onerror="alert(1)">'
 
-def check_against(opened, tree, min_size):
+
+def check_against(opened, tree):
     """Counts, sizes and downloaded labels are those of the tree at the level shown."""
-    expected = tree.labels_at(opened.level, min_cluster_size=min_size)
+    expected = tree.labels_at(opened.level, min_cluster_size=5)
     assert opened.labels().tolist() == expected.tolist()
     assert opened.n_clusters == expected.max() + 1
     assert opened.sizes == np.bincount(expected[expected >= 0]).tolist()
@@ -19,7 +27,7 @@ def check_against(opened, tree, min_size):
     return opened.n_clusters
 
 
-# ---- the fitted clusters -------------------------------------------------------------------------
+# ---- the level -----------------------------------------------------------------------------------
 
 
 def test_page_opens_with_the_clusters_of_the_fit(visit, clustered):
@@ -31,32 +39,25 @@ def test_page_opens_with_the_clusters_of_the_fit(visit, clustered):
     assert opened.page.inner_text("#summary") == (
         f"{model.n_clusters_} clusters in {len(X)} rows; {n_unassigned} rows are unassigned."
     )
-    assert opened.page.locator("#clusters tbody tr").count() == model.n_clusters_
+    profiles = opened.texts("#clusters tbody td.profile")
+    assert len(profiles) == model.n_clusters_
+    assert "against" in profiles[0]
     assert opened.page.is_disabled("#automatic")
 
 
-# ---- the level -----------------------------------------------------------------------------------
-
-
-def test_slider_by_mouse_labels_as_the_tree_does(visit, clustered):
+def test_the_level_labels_as_the_tree_does(visit, clustered):
     _, model, html = clustered
     opened = visit(html)
     seen = set()
     for start, end in [(0.1, 0.02), (0.02, 0.4), (0.4, 0.75), (0.75, 0.97)]:
         opened.drag("#alpha", (start, 0.5), (end, 0.5))
-        seen.add(check_against(opened, model.tree_, 5))
+        seen.add(check_against(opened, model.tree_))
     assert len(seen) > 1
-
-
-def test_level_and_smallest_cluster_can_be_typed(visit, clustered):
-    _, model, html = clustered
-    opened = visit(html)
-    low, high = np.quantile(model.typicality_, [0.3, 0.9])
-    for level, min_size in [(low, 1), (low, 12), (high, 1), (high, 3)]:
-        opened.page.fill("#alpha-value", repr(float(level)))
-        opened.page.fill("#min-size", str(min_size))
-        assert opened.level == level
-        check_against(opened, model.tree_, min_size)
+    opened.page.fill("#alpha-value", repr(float(np.quantile(model.typicality_, 0.3))))
+    check_against(opened, model.tree_)
+    assert opened.page.locator("#clusters td.profile").count() == 0  # sizes only
+    opened.page.click("#automatic")
+    assert opened.labels().tolist() == model.labels_.tolist()
 
 
 def test_sizes_are_of_all_rows_where_a_sample_is_shown(visit, clustered):
@@ -72,7 +73,43 @@ def test_sizes_are_of_all_rows_where_a_sample_is_shown(visit, clustered):
     assert "about" in opened.page.inner_text("#summary")
 
 
-# ---- selecting -----------------------------------------------------------------------------------
+def test_memberships_can_be_cut(visit, clustered):
+    X = clustered[0]
+    model = FuzzyCMeans(3, random_state=0).fit(X)
+    opened = visit(Report.from_estimator(model, X).html)
+    assert opened.labels().tolist() == model.labels_.tolist()
+    assert not opened.page.is_visible("#tree")
+    opened.drag("#alpha", (0.02, 0.5), (0.8, 0.5))
+    largest = model.memberships_.max(axis=1)
+    expected = np.where(largest > opened.level, model.labels_, -1)
+    assert opened.labels().tolist() == expected.tolist()
+    assert 0 < opened.n_unassigned == np.count_nonzero(expected < 0)
+
+
+def test_threshold_of_a_detector_can_be_moved(visit, clustered):
+    X = clustered[0]
+    model = OneClusterPCM(contamination=0.05).fit(X)
+    opened = visit(Report.from_estimator(model, X).html)
+    flagged = model.predict(X) < 0
+    assert opened.labels().tolist() == np.where(flagged, -1, 0).tolist()
+    assert opened.page.inner_text("#summary") == f"{flagged.sum()} of {len(X)} rows are outliers."
+    scores = np.array([float(row["score (log density)"]) for row in opened.download()])
+    opened.drag("#histogram", (0.5, 0.5), (0.7, 0.5))
+    assert opened.labels().tolist() == np.where(scores >= opened.level, 0, -1).tolist()
+    assert opened.n_unassigned > flagged.sum()
+
+
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+def test_weights_are_not_called_rows(visit):
+    X = three_groups(np.random.default_rng(5))
+    # Whole numbers, about as many as the rows in sum: they look like counts, and are none.
+    model = AlphaCutClustering().fit(X, sample_weight=np.arange(len(X)) % 2 * 2.0)
+    opened = visit(Report.from_estimator(model, X).html)
+    whole = opened.page.get_attribute("#tree [role=treeitem] >> nth=0", "aria-label")
+    assert whole.startswith(f"Branch of weight {model.tree_.weight.sum():g},")
+
+
+# ---- rows ----------------------------------------------------------------------------------------
 
 
 def test_a_branch_selects_its_rows(visit, clustered):
@@ -90,7 +127,7 @@ def test_a_rectangle_selects_rows_and_they_can_be_downloaded(visit, clustered):
     X, model, html = clustered
     opened = visit(html)
     opened.drag("#scatter", (0.3, 0.3), (0.8, 0.8))
-    rows = opened.download("#download")
+    rows = opened.download()
     assert 0 < len(rows) == opened.n_selected < len(X)
     numbers = [int(row["row"]) for row in rows]
     assert [row["name"] for row in rows] == [f'item "{i}", of\nmany' for i in numbers]
@@ -102,21 +139,129 @@ def test_a_rectangle_selects_rows_and_they_can_be_downloaded(visit, clustered):
     assert np.flatnonzero(in_box).tolist() == numbers
 
 
+def test_the_wheel_zooms_once_the_plot_is_clicked(visit, clustered):
+    opened = visit(clustered[2])
+    opened.page.locator("#scatter").scroll_into_view_if_needed()
+    box = opened.page.locator("#scatter").bounding_box()
+    opened.page.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
+    before = opened.page.locator("#points").screenshot()
+    opened.page.mouse.wheel(0, -300)
+    opened.settle()
+    assert opened.page.locator("#points").screenshot() != before
+
+
 def test_outliers_are_listed_and_found_in_the_plot(visit, clustered):
     X, model, html = clustered
     rarest = int(view(model, X, training=True).depth.argmin())
     opened = visit(html)
     first = opened.page.locator("#outliers > li button").first
     assert int(first.get_attribute("data-row")) == rarest
-    n_rows = len(X)
-    said = opened.page.inner_text("#outliers > li .outlier-about >> nth=0")
-    assert f"rarer than {np.floor(1000 * (n_rows - 1) / n_rows) / 10:.1f} % of the rows" in said
+    about = opened.page.inner_text("#outliers > li .outlier-about >> nth=0")
+    assert f"rarer than {np.floor(1000 * (len(X) - 1) / len(X)) / 10:.1f} % of the rows" in about
     first.click()
     assert opened.n_selected == 1
     assert opened.page.locator("#outliers > li").count() == 20
     opened.page.click("#outliers-on")
     opened.settle()
     assert int(opened.page.get_attribute("#outliers > li button >> nth=0", "data-row")) != rarest
+
+
+@pytest.fixture(scope="module")
+def strange():
+    """Ordinary rows, the last one far off in the third column only; names, towns and ages."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 3))
+    X[-1] = (0.0, 0.0, 30.0)
+    cells = {
+        "name": [f"person {i}" for i in range(len(X))],
+        "town": rng.choice(["Rome", "Oslo", "Bern"], len(X)).tolist(),
+        "age": [str(age) for age in rng.integers(20, 60, len(X) - 1)] + [""],
+    }
+    model = fitted(OneClusterPCM(contamination=1e-3), X)
+    lines = ("line", np.arange(2, len(X) + 2))
+    return cells, Report.from_estimator(model, X, cells=cells, row_numbers=lines).html
+
+
+# The number of pixels of the scatter that have exactly a colour.
+PIXELS = """([red, green, blue]) => {
+    const canvas = document.getElementById("points");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return data.filter((_, k) => k % 4 === 0 && data[k] === red && data[k + 1] === green
+        && data[k + 2] === blue).length;
+}"""
+
+
+def test_colour_shows_outliers_values_and_columns(visit, strange):
+    cells, html = strange
+    opened = visit(html)
+    outlier = list(ImageColor.getrgb("#d21d12"))
+    opened.page.select_option("#x-axis", label="column 0")
+    opened.page.select_option("#y-axis", label="column 1")
+    assert opened.page.evaluate(PIXELS, outlier) >= 20  # drawn over all other rows
+    for column in ("rarer than", "column 2", "age"):
+        opened.page.select_option("#colour-by", label=column)
+        assert opened.texts("#legend")[0].startswith(column)
+    opened.page.select_option("#colour-by", label="town")
+    counts = {town: cells["town"].count(town) for town in set(cells["town"])}
+    chips = [chip.split() for chip in opened.texts("#legend .chip")]
+    assert {town: int(n.replace(",", "")) for town, n in chips} == counts
+    opened.page.click("#legend .chip >> nth=0")
+    assert opened.n_selected == counts[chips[0][0]]
+
+
+@pytest.mark.parametrize("asked", ["line 3001", "PERSON 2999"])
+def test_a_row_is_found_by_number_or_name_with_its_reasons(visit, strange, asked):
+    opened = visit(strange[1])
+    opened.page.fill("#find", asked)
+    opened.page.press("#find", "Enter")
+    card = opened.texts("#found")[0]
+    for words in ("Line 3001", "person 2999", "rarer than 99.9"):
+        assert words in card
+    first = opened.texts("#found .reasons li")[0]
+    assert first.startswith("column 2")
+    assert "high" in first
+    assert opened.n_selected == 1
+    opened.page.click("#clear")
+    opened.settle()
+    assert not opened.page.is_visible("#found")
+
+
+def test_hostile_text_stays_text(visit):
+    X = three_groups(np.random.default_rng(5))
+    report = Report.from_estimator(
+        AlphaCutClustering().fit(X),
+        X,
+        title=HOSTILE,
+        display=pd.DataFrame(X, columns=[HOSTILE, 'a "b", <b>c</b>\n\u2028']),
+        cells={f"{HOSTILE}<!--": [HOSTILE, "<!--<script>", "=1+1,\r\n'"] * 75},
+        notes=[(HOSTILE, HOSTILE)],
+        warnings=[HOSTILE],
+    )
+    opened = visit(report.html)
+    opened.page.locator("#scatter").hover()
+    opened.page.click("#outliers > li button >> nth=0")
+    opened.page.select_option("#colour-by", label=f"{HOSTILE}<!--")
+    opened.settle()
+    assert opened.page.locator("img, b, iframe, object").count() == 0
+    assert opened.page.locator("script").count() == 2
+    assert opened.page.inner_text("h1") == HOSTILE
+    opened.page.click("#clear")
+    opened.settle()
+    rows = opened.download()
+    np.testing.assert_array_equal([np.float32(row[HOSTILE]) for row in rows], X[:, 0])
+    assert {row[f"{HOSTILE}<!--"] for row in rows} == {HOSTILE, "<!--<script>", "=1+1,\ufffd\n'"}
+
+
+@pytest.mark.parametrize(
+    "path", [*PAGE.glob("page.*"), *PAGE.glob("page/*.js")], ids=lambda p: p.name
+)
+def test_sources_load_nothing_and_write_no_markup(path):
+    forbidden = (
+        r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|new Function|https?:"
+        r"|\sstyle=|\son\w+="
+    )
+    text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+    assert re.findall(forbidden, text) == []
 
 
 # ---- everyone ------------------------------------------------------------------------------------
@@ -128,42 +273,48 @@ def test_page_can_be_used_by_keys_alone(visit, clustered):
     keys = opened.page.keyboard
     opened.tab_to("#alpha")
     keys.press("PageUp")
-    check_against(opened, model.tree_, 5)
+    check_against(opened, model.tree_)
+    opened.page.click("#automatic")
     opened.page.focus("#alpha")
     opened.tab_to("#tree [role=treeitem]")
     keys.press("ArrowDown")
     keys.press("Enter")
     focused = opened.page.locator("#tree [role=treeitem]:focus")
-    assert focused.get_attribute("aria-label")
     assert opened.n_selected == float(focused.get_attribute("data-size"))
     opened.tab_to("#clusters button[data-sort=share]")
     keys.press("Enter")
     opened.settle()
     assert opened.page.get_attribute("#clusters th.share", "aria-sort") == "descending"
+    opened.page.focus("#theme")
     opened.tab_to("#download")
     with opened.page.expect_download():
         keys.press("Enter")
 
 
 def relative_luminance(colour):
-    parts = np.array(list(map(int, re.findall(r"\d+", colour)[:3]))) / 255
-    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [
-        0.2126,
-        0.7152,
-        0.0722,
-    ]
+    parts = np.array(ImageColor.getrgb(colour)[:3]) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+def contrast(*colours):
+    low, high = sorted(map(relative_luminance, colours))
+    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_in_both_themes(visit, clustered, scheme):
+def test_text_and_colours_stand_out_in_both_themes(visit, clustered, scheme):
     opened = visit(clustered[2], color_scheme=scheme)
     assert opened.data("theme") == scheme
     style = "([s, name]) => getComputedStyle(document.querySelector(s))[name]"
     panel = opened.page.evaluate(style, [".panel", "backgroundColor"])
-    for selector in [".lead", ".hint", "#clusters thead th", "#automatic + *, h2", ".chip-size"]:
+    for selector in [".lead", ".hint", "#clusters thead th", "h2", ".chip-size"]:
         text = opened.page.evaluate(style, [selector, "color"])
-        low, high = sorted([relative_luminance(text), relative_luminance(panel)])
-        assert (high + 0.05) / (low + 0.05) >= 4.5
+        assert contrast(text, panel) >= 4.5
+    script = (PAGE / "page" / "2-scale.js").read_text(encoding="utf-8")
+    hues = re.findall(r"#\w{6}", re.search(rf"{scheme}: \[(.*?)\]", script, re.DOTALL)[1])
+    assert len(hues) == len(set(hues)) == 16
+    assert min(contrast(hue, panel) for hue in hues) >= 3.0
     opened.page.click("#theme")
     assert opened.data("theme") != scheme
 
@@ -171,7 +322,3 @@ def test_text_stands_out_in_both_themes(visit, clustered, scheme):
 def test_page_fits_a_phone(visit, clustered):
     opened = visit(clustered[2], viewport={"width": 360, "height": 740}, has_touch=True)
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 360
-    opened.page.tap("#legend button >> nth=0")
-    opened.settle()
-    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 360
-    assert opened.n_selected > 0

@@ -1,17 +1,29 @@
-"""What a page is told, compared with what the model says."""
+"""What a page is given, compared with what the model says."""
 
 import json
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 from reference.page_labels import decode, labels_at, levels_to_try
-from typicality import AlphaCutClustering, FuzzyCMeans
+from report.conftest import fitted, three_groups
+from typicality import AlphaCutClustering, AutoClustering, FuzzyCMeans, OneClusterPCM, SequentialPCM
+from typicality.fitted import FittedView, view
 from typicality.levelsets import AlphaTree
+from typicality.report.axes import find_map
 from typicality.report.clusters import choose_branches
-from typicality.report.payload import build_payload
+from typicality.report.features import FeatureTable
+from typicality.report.outliers import Explanation
+from typicality.report.payload import build_payload, explain
+from typicality.report.shown import choose_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+
+MODELS = ["cutter", "detector", "prototypes", "sequential"]
+GOLDEN = Path(__file__).with_name("payload.json")
 
 
 @pytest.fixture
@@ -19,84 +31,69 @@ def rows(scattered):
     return scattered
 
 
-# ---- all rows ------------------------------------------------------------------------------------
+# ---- the whole payload ---------------------------------------------------------------------------
 
 
-def test_all_rows_are_shown_where_there_is_room(cutter, rows):
-    payload = build_payload(cutter, rows)
-    assert payload["sample_note"] is None
-    np.testing.assert_array_equal(decode(payload["row"]), np.arange(len(rows)))
-    np.testing.assert_array_equal(decode(payload["labels"]), cutter.labels_)
-    np.testing.assert_array_equal(decode(payload["strength"]), cutter.typicality_)
+def in_short(value):
+    """A payload with numbers rounded, and arrays by their type, length, mean and largest value."""
+    if isinstance(value, dict) and set(value) == {"dtype", "data"}:
+        array = decode(value).astype(float)
+        return [value["dtype"], len(array), *in_short([array.mean(), array.max()])]
+    if isinstance(value, dict):
+        return {key: in_short(each) for key, each in value.items() if key != "made_by"}
+    if isinstance(value, list | tuple):
+        return [in_short(each) for each in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def test_payloads_are_those_recorded(cutter, detector, prototypes, rows):
+    """Delete payload.json to record it again."""
+    cells = {"side": np.where(rows[:, 0] > 4, "right", "left").tolist()}
+    models = {"tree": cutter, "detector": detector, "prototypes": prototypes}
+    found = {
+        f"{name}: {key}": json.dumps(value)
+        for name, model in models.items()
+        for key, value in in_short(build_payload(model, rows, cells=cells)).items()
+    }
+    if not GOLDEN.exists():
+        lines = [f"{json.dumps(key)}: {value}" for key, value in found.items()]
+        GOLDEN.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    recorded = json.loads(GOLDEN.read_text())
+    assert recorded == {key: json.loads(value) for key, value in found.items()}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_payload_is_the_same_when_rows_were_explained_before(name, rows, request):
+    model = request.getfixturevalue(name)
+    features = FeatureTable([f"column {j}" for j in range(3)], rows, rows)
+    explained = Explanation.of(view(model, rows, training=True), features)
+    payload = build_payload(model, None, explanation=explained, max_rows=50)
+    assert payload == build_payload(model, rows, max_rows=50)
+
+
+# ---- rows ----------------------------------------------------------------------------------------
 
 
 def test_rows_are_called_by_the_numbers_given(cutter, rows):
     lines = 2 + 3 * np.arange(len(rows))
     plain = build_payload(cutter, rows, max_rows=60)
     payload = build_payload(cutter, rows, max_rows=60, row_numbers=("line", lines))
-    assert (payload["row_word"], payload["row_words"]) == (
-        "line",
-        "Rows are named by their line in the data.",
-    )
+    assert payload["row_word"] == "line"
     np.testing.assert_array_equal(decode(payload["row"]), lines[decode(plain["row"])])
-    typical = [cluster["typical_row"] for cluster in plain["clusters"]]
-    assert [c["typical_row"] for c in payload["clusters"]] == lines[typical].tolist()
 
 
-@pytest.mark.parametrize(
-    ("numbers", "message"),
-    [
-        (lambda n: range(2), "one for each row"),
-        (lambda n: [0.5] * n, "integers"),
-        (lambda n: [-1] * n, "0 to"),
-    ],
-)
-def test_payload_refuses_row_numbers_that_cannot_be(cutter, rows, numbers, message):
-    with pytest.raises(ValueError, match=message):
-        build_payload(cutter, rows, row_numbers=("line", numbers(len(rows))))
-
-
-@pytest.mark.parametrize("min_size", [1, 30])
-def test_labels_on_the_page_are_those_of_the_tree(cutter, rows, min_size):
-    payload = json.loads(json.dumps(build_payload(cutter, rows)))
+def test_labels_of_a_tree_are_those_of_the_model_at_every_level(cutter, rows):
+    payload = build_payload(cutter, rows)
     for level in levels_to_try(cutter.tree_):
-        expected = cutter.tree_.labels_at(level, min_cluster_size=min_size)
-        np.testing.assert_array_equal(labels_at(payload, level, min_size=min_size), expected)
-
-
-def test_rows_of_weight_zero_have_the_labels_of_the_tree(rows):
-    weight = np.where(np.arange(len(rows)) % 5 == 0, 0.0, 2.0)
-    model = AlphaCutClustering().fit(rows, sample_weight=weight)
-    payload = build_payload(model, rows)
-    for level in levels_to_try(model.tree_)[::4]:
-        expected = model.tree_.labels_at(level, min_cluster_size=6)
+        expected = cutter.tree_.labels_at(level, min_cluster_size=6)
         np.testing.assert_array_equal(labels_at(payload, level, min_size=6), expected)
 
 
 def test_the_threshold_on_the_page_is_that_of_the_detector(detector, rows):
     payload = build_payload(detector, rows)
-    assert payload["kind"] == "typicality"
-    np.testing.assert_array_equal(decode(payload["strength"]), detector.score_samples(rows))
     flags = np.where(detector.predict(rows) < 0, -1, 0)
     np.testing.assert_array_equal(decode(payload["labels"]), flags)
     np.testing.assert_array_equal(labels_at(payload, payload["cut"]), flags)
-
-
-def test_memberships_are_those_of_the_model(prototypes, rows):
-    payload = build_payload(prototypes, rows)
-    found = decode(payload["memberships"]).reshape(len(rows), -1)
-    expected = prototypes.predict_memberships(rows)
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
-    np.testing.assert_array_equal(decode(payload["strength"]), expected.max(axis=1))
-    assert payload["strength_name"] == "largest membership"
-    np.testing.assert_array_equal(labels_at(payload, 0.0), prototypes.predict(rows))
-
-
-def test_new_rows_are_welcome_where_no_tree_asks_for_the_old_ones(sequential, rows):
-    payload = build_payload(sequential, rows[::3])
-    np.testing.assert_array_equal(decode(payload["labels"]), sequential.predict(rows[::3]))
-    assert payload["strength_name"] == "typicality"
-    assert payload["n_rows"] == len(rows[::3])
 
 
 def test_prototypes_that_share_a_label_share_a_column(rows):
@@ -110,21 +107,64 @@ def test_prototypes_that_share_a_label_share_a_column(rows):
 
 
 def test_a_model_without_clusters_has_a_payload(rows):
-    model = AlphaCutClustering(alpha=0.99).fit(rows)
-    payload = build_payload(model, rows)
-    assert model.n_clusters_ == 0
-    assert payload["clusters"] == []
+    payload = build_payload(AlphaCutClustering(alpha=0.99).fit(rows), rows)
+    assert [cluster["label"] for cluster in payload["clusters"]] == [-1]
     assert payload["cut"] == 0.99
     assert len(decode(payload["outliers"]["index"])) == len(rows)
 
 
-# ---- the tree ------------------------------------------------------------------------------------
+# ---- clusters ------------------------------------------------------------------------------------
+
+
+def test_the_table_of_clusters_is_finished(cutter, rows):
+    side = np.where(rows[:, 0] > 4, "right", "left")
+    payload = build_payload(cutter, rows, cells={"side": side.tolist(), "x": list(range(400))})
+    tree, labels = cutter.tree_, cutter.labels_
+    *clusters, unassigned = payload["clusters"]
+    assert unassigned["label"] == -1
+    for cluster in clusters:
+        own = labels == cluster["label"]
+        assert cluster["size"] == own.sum()
+        assert cutter.typicality_[cluster["typical"]] == cutter.typicality_[own].max()
+        assert cluster["strength"] == pytest.approx(cutter.typicality_[own].mean())
+        assert cluster["level"] == cutter.alpha_[cluster["label"]]
+        commonest = max(("left", "right"), key=lambda text: (side[own] == text).sum())
+        assert cluster["texts"] == (
+            f"side: {commonest} ({(side[own] == commonest).sum()} of {own.sum()})"
+        )
+        # Just above the saddle the cluster is alone, just below it is not.
+        peak = tree.heights[tree.node_of[cluster["typical"]]]
+        edge = np.abs(tree.saddles - peak / cluster["separation"]).argmin()
+        others = (labels >= 0) & ~own
+        below = tree.labels_at(np.nextafter(tree.saddle_alpha[edge], 0.0))
+        alone = tree.labels_at(tree.saddle_alpha[edge])
+        assert (below[others] == below[cluster["typical"]]).any()
+        assert not (alone[others] == alone[cluster["typical"]]).any()
+
+
+def test_profiles_name_what_sets_a_cluster_apart(prototypes, rows):
+    display = pd.DataFrame(rows * 1000.0, columns=["price", "height", "age"])
+    payload = build_payload(prototypes, rows, display=display)
+    spread = np.diff(np.quantile(rows, [0.25, 0.75], axis=0), axis=0)[0] / 1.349
+    for cluster in payload["clusters"]:
+        own = prototypes.labels_ == cluster["label"]
+        deviations = (rows[own].mean(axis=0) - rows[~own].mean(axis=0)) / spread
+        for phrase in cluster["profile"].split(" elsewhere ")[:-1]:
+            name = next(name for name in display if name in phrase)
+            own_median = np.median(display.loc[own, name])
+            shown = phrase[phrase.index(name) :].split()[1].replace("\N{MINUS SIGN}", "-")
+            assert float(shown.replace(",", "")) == pytest.approx(own_median, rel=1e-2, abs=1)
+        first = list(display)[int(np.abs(deviations).argmax())]
+        assert cluster["profile"].startswith(first)
+        assert (
+            f"({deviations[np.abs(deviations).argmax()]:+.1f})".replace("-", "\N{MINUS SIGN}")
+            in (cluster["profile"])
+        )
 
 
 def test_branches_are_those_of_the_tree(cutter, rows):
     branches = build_payload(cutter, rows)["tree"]["branches"]
     table = cutter.tree_.to_pandas(min_cluster_size=5)
-    assert branches[0]["parent"] == -1
     for name in ("peak_alpha", "merge_alpha", "size"):
         np.testing.assert_array_equal([b[name] for b in branches], table[name])
     row_of = cutter.tree_.row_of[[b["peak"] for b in branches]]
@@ -141,32 +181,175 @@ def test_branches_that_were_left_out_pass_their_children_on():
         heights, np.full(3, 9.0), pairs, saddles, heights, saddles, rows, heights, rows
     )
     labels = np.array([-1, -1, 0], dtype=np.int32)
-    all_three = choose_branches(tree, labels, min_cluster_size=1, max_rows=30)
-    assert [branch["peak"] for branch in all_three] == [0, 1, 2]
-    assert [branch["parent"] for branch in all_three] == [-1, 0, 1]
     two = choose_branches(tree, labels, min_cluster_size=1, max_rows=20)
-    assert [branch["peak"] for branch in two] == [0, 2]
-    assert [branch["parent"] for branch in two] == [-1, 0]
+    assert [(branch["peak"], branch["parent"]) for branch in two] == [(0, -1), (2, 0)]
 
 
-def test_the_branches_of_clusters_come_before_those_of_noise(cutter, rows):
-    branches = build_payload(cutter, rows, max_rows=40)["tree"]["branches"]
-    peaks = {branch["peak_alpha"] for branch in branches}
-    highest = [cutter.typicality_[cutter.labels_ == k].max() for k in range(3)]
-    assert set(highest) <= peaks
+# ---- outliers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_reason_for_an_outlier_is_found(name, rows, request):
+    model = request.getfixturevalue(name)
+    far = rows.copy()
+    far[100] = (0.0, 0.0, 60.0)
+    payload = build_payload(type(model)(**model.get_params()).fit(far), far)
+    axis = decode(payload["outliers"]["axis"]).reshape(-1, 3)
+    deviations = decode(payload["outliers"]["tenths"]).reshape(-1, 3) / 10
+    assert 100 in decode(payload["outliers"]["index"])
+    assert axis[100, 0] == 2
+    assert deviations[100, 0] > 10.0
+    assert (np.diff(np.abs(deviations), axis=1) <= 0).all()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_outliers_are_unassigned_rows_and_the_rarest_ones(name, rows, request):
+    model = request.getfixturevalue(name)
+    payload = build_payload(model, rows)
+    index, labels = decode(payload["outliers"]["index"]), decode(payload["labels"])
+    assert (np.diff(view(model, rows, training=True).depth[index]) >= 0).all()
+    assert set(np.flatnonzero(labels < 0)) <= set(index)
+    assert len(index) >= 20
+
+
+def test_deviations_are_from_the_prototype_in_spreads_of_its_cluster(prototypes, rows):
+    payload = build_payload(prototypes, rows)
+    row = int(decode(payload["outliers"]["index"])[0])
+    axis = decode(payload["outliers"]["axis"])[3 * row : 3 * row + 3]
+    found = decode(payload["outliers"]["tenths"])[3 * row : 3 * row + 3] / 10
+    label = prototypes.labels_[row]
+    own = prototypes.labels_ == label
+    away = rows - prototypes.cluster_centers_[label]
+    weights = prototypes.memberships_[own].max(axis=1)
+    spread = np.sqrt(np.average(away[own] ** 2, axis=0, weights=weights))
+    np.testing.assert_allclose(found, (away / spread)[row, axis], atol=0.0501)
+
+
+def test_a_value_that_others_have_too_is_not_a_hundred_spreads_away(rng):
+    terms = np.where(np.arange(200) < 60, 60.0, 36.0)  # of one value within each cluster
+    X = np.column_stack([terms, np.where(terms > 40, 50.0, 0.0) + rng.normal(size=200)])
+    X[0, 0] = 36.0
+    model = FuzzyCMeans(n_clusters=2, random_state=0).fit(X)
+    explanation = Explanation.of(view(model, X), FeatureTable(["term", "size"], X, X))
+    of_row = explanation.deviations[explanation.rows == 0][0]
+    np.testing.assert_allclose(of_row[0], -1.349, rtol=0.05)
+
+
+# ---- a sample of the rows ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("max_rows", [60, 399])
+def test_labels_of_a_sample_are_those_of_all_rows(cutter, rows, max_rows):
+    payload = build_payload(cutter, rows, max_rows=max_rows)
+    shown = decode(payload["row"])
+    assert len(shown) == max_rows
+    assert decode(payload["tree"]["node_weight"]).sum() == len(rows)
+    for level in levels_to_try(cutter.tree_):
+        expected = cutter.tree_.labels_at(level)[shown]
+        found = labels_at(payload, level)
+        np.testing.assert_array_equal(found < 0, expected < 0)
+        assert adjusted_rand_score(expected, found) == 1.0
+
+
+@pytest.mark.parametrize("name", ["cutter", "detector", "sequential"])
+def test_a_sample_keeps_all_unassigned_rows(name, rows, request):
+    model = request.getfixturevalue(name)
+    whole = decode(build_payload(model, rows)["labels"])
+    payload = build_payload(model, rows, max_rows=300)
+    shown, unassigned = decode(payload["row"]), np.flatnonzero(whole < 0)
+    assert 0 < len(unassigned) <= 150
+    assert set(unassigned) <= set(shown)
+    np.testing.assert_array_equal(decode(payload["labels"]), whole[shown])
+    assert f"shows 300 of 400 rows: all {len(unassigned)} rows" in payload["sample_note"]
+
+
+def test_too_many_unassigned_rows_are_thinned_to_the_least_typical(cutter, rows):
+    payload = build_payload(cutter, rows, max_rows=40)
+    nowhere = np.flatnonzero(cutter.labels_ < 0)
+    depth = view(cutter, rows, training=True).depth[nowhere]
+    assert len(nowhere) > 20
+    assert set(nowhere[np.argsort(depth, kind="stable")[:20]]) <= set(decode(payload["row"]))
+
+
+def test_small_clusters_are_in_the_sample():
+    labels = np.repeat([0, 1, 2], [50_000, 12, 30]).astype(np.int32)
+    words = dict.fromkeys(["strength_name", "strength_words", "fitted_words"], "")
+    found = FittedView(kind="prototypes", labels=labels, strength=np.ones(50_042), **words)
+    shown, _ = choose_rows(found, 200, wanted=np.array([7]))
+    assert len(shown) == 200
+    assert 7 in shown
+    assert np.bincount(labels[shown]).tolist() == [158, 12, 30]
+
+
+# ---- axes ----------------------------------------------------------------------------------------
+
+
+def test_a_page_about_outliers_opens_with_the_columns_that_are_named_most_often(rng):
+    X = rng.normal(size=(600, 5))
+    X[:10, 3] += 30.0
+    X[10:15, 1] -= 30.0
+    payload = build_payload(OneClusterPCM(contamination=0.03).fit(X), X)
+    assert payload["start_axes"] == [1, 3]
+    assert "two columns" in payload["start_words"]
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (["latitude", "longitude"], (1, 0)),
+        (["price", "Lat", "LON"], (2, 1)),
+        (["start_lat", "end_lon", "start_lng", "end_lat"], (2, 0)),
+        (["decimalLatitude", "decimalLongitude"], (1, 0)),
+        (["flat", "along"], None),
+    ],
+)
+def test_longitude_and_latitude_are_found_by_name(names, found):
+    values = np.random.default_rng(0).uniform(-80, 80, size=(20, len(names)))
+    assert find_map(names, values) == found
+
+
+def test_a_map_comes_before_principal_axes(rng):
+    values = [rng.normal(47, 1, 90), rng.normal(size=90), rng.normal(8, 2, 90)]
+    frame = pd.DataFrame(dict(zip(["lat", "height", "lon"], values, strict=True)))
+    assert build_payload(FuzzyCMeans(2, random_state=0).fit(frame), frame)["start_axes"] == [2, 0]
+
+
+def test_one_feature_is_drawn_against_the_strength(rows):
+    payload = build_payload(AlphaCutClustering().fit(rows[:, :1]), rows[:, :1])
+    assert [axis["name"] for axis in payload["axes"]] == ["column 0"]
+    assert payload["start_axes"] == [0, 1]  # the page adds the strength as its last axis
+
+
+def test_missing_constant_and_other_columns_can_be_displayed(prototypes, rows):
+    display = np.column_stack([rows, rows[:, 0] * 2, np.full(len(rows), np.nan)])
+    display[3, 0] = np.nan
+    display[:, 2] = 7.0
+    payload = build_payload(prototypes, rows, display=display)
+    assert np.flatnonzero(np.isnan(decode(payload["axes"][0]["values"]))).tolist() == [3]
+    assert "mean of the nearest cluster" in payload["outlier_words"]
+    json.dumps(payload, allow_nan=False)
+
+
+def test_many_features_are_fewer_on_the_page(rng):
+    X = rng.normal(size=(60, 1500))
+    X[:30, 1400] += 50.0
+    payload = build_payload(FuzzyCMeans(2, m=1.1, random_state=0).fit(X), X)
+    names = [axis["name"] for axis in payload["axes"]]
+    assert len(names) == 1000
+    assert "column 1400" in names
+    assert "This page shows 998 of 1,500 columns" in payload["features_note"]
+
+
+@pytest.mark.parametrize("values", [1.7e9 + np.arange(400), 1e300 * np.arange(1, 401)])
+def test_dates_and_huge_numbers_keep_their_digits(prototypes, rows, values):
+    display = np.column_stack([values, rows[:, 1:]])
+    features = FeatureTable(["a", "b", "c"], display, rows)
+    explained = Explanation.of(view(prototypes, rows), features)
+    payload = build_payload(prototypes, explanation=explained)
+    np.testing.assert_array_equal(decode(payload["axes"][0]["values"]), values)
 
 
 # ---- cells and words -----------------------------------------------------------------------------
-
-
-def test_cells_are_kept_as_distinct_texts(prototypes, rows):
-    town = ["Rome", "Oslo"] * (len(rows) // 2)
-    payload = build_payload(prototypes, rows, cells={"town": town}, max_rows=100)
-    (column,) = payload["cells"]
-    shown = decode(payload["row"])
-    texts = [column["values"][code] for code in decode(column["codes"])]
-    assert texts == [town[i] for i in shown]
-    assert payload["cells_note"] is None
 
 
 def test_long_cells_and_too_many_columns_are_left_out_with_a_note(prototypes, rows, monkeypatch):
@@ -175,7 +358,31 @@ def test_long_cells_and_too_many_columns_are_left_out_with_a_note(prototypes, ro
     payload = build_payload(prototypes, rows, cells=cells)
     assert [column["name"] for column in payload["cells"]] == ["story"]
     assert len(payload["cells"][0]["values"][0]) == 201
-    assert payload["cells_note"] == (
-        "Not shown, to keep the page small: number. "
-        "Only the first 200 characters of long cells are shown."
-    )
+    assert "number" in payload["cells_note"]
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (AlphaCutClustering(), "more than one cluster"),
+        (AlphaCutClustering(alpha=0.3), "level was chosen"),
+        (AlphaCutClustering(alpha=0.999), "No group"),
+        (AutoClustering(random_state=0), "The methods agree"),
+        (FuzzyCMeans(3, random_state=0), "number of clusters was given"),
+        (SequentialPCM(), "two closest clusters"),
+        (OneClusterPCM(), "of 1,000 ordinary rows are flagged too"),
+    ],
+    ids=str,
+)
+def test_every_method_says_how_sure_it_is(model, words):
+    rows = three_groups(np.random.default_rng(5))
+    assert words in build_payload(fitted(model, rows), rows)["certainty"]
+
+
+def test_false_discoveries_are_told_as_they_were_asked_for():
+    rows = three_groups(np.random.default_rng(5))
+    model = OneClusterPCM(novelty=True).fit(rows)
+    new = np.vstack([rows[:30] + 0.01, [[60.0, 60.0]]])
+    explained = explain(model, new, FeatureTable(["x", "y"], new, new), new=True, fdr=0.2)
+    payload = build_payload(model, explanation=explained)
+    assert "At most 20 % of the flagged rows" in payload["certainty"]

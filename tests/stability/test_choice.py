@@ -1,7 +1,5 @@
 """Settings chosen by stability."""
 
-import doctest
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -12,12 +10,11 @@ from sklearn.neighbors import KernelDensity
 from typicality import OneClusterPCM
 from typicality.exceptions import ClusteringWarning, RepetitionError
 from typicality.stability import (
-    choice,
+    choose,
     choose_by_stability,
     clustering_stability,
     outlier_stability,
 )
-from typicality.stability.choice import choose
 
 CENTRES = np.array([[0, 0], [9, 0], [0, 9], [9, 9], [18, 0], [0, 18], [18, 18], [18, 9]])
 
@@ -150,9 +147,3 @@ def test_a_setting_that_fails_is_named():
     X = np.arange(12.0).reshape(12, 1)
     with pytest.raises(RepetitionError, match=r"Repetition 1 of 2 .*n_clusters=9"):
         choose_by_stability(KMeans(random_state=0), X, {"n_clusters": [2, 9]}, n_repeats=2)
-
-
-def test_docstring_example_prints_what_it_says():
-    results = doctest.testmod(choice)
-    assert results.attempted > 0
-    assert results.failed == 0

@@ -7,15 +7,14 @@ import warnings
 
 import numpy as np
 import pytest
-import sklearn
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
 from sklearn.ensemble import IsolationForest
 from threadpoolctl import threadpool_info
 
 from typicality.exceptions import ClusteringWarning, RepetitionError
+from typicality.stability import _repeat as repeat
 from typicality.stability import outlier_stability
-from typicality.stability.resample import repeat
 
 
 def itself(seed):
@@ -74,11 +73,3 @@ def test_threads_leave_the_pools_of_threads_as_they_were():
         of_each = repeated(work, 2, n_jobs=2)
     assert threadpool_info() == before
     assert_array_equal(of_each, 1)
-
-
-def test_the_configuration_of_scikit_learn_reaches_all_threads():
-    def setting(seed):
-        return sklearn.get_config()["assume_finite"]
-
-    with sklearn.config_context(assume_finite=True), parallel_config(backend="threading"):
-        assert repeated(setting, 4, n_jobs=2) == [True] * 4

@@ -71,7 +71,7 @@ def compare(
 
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     if methods:
-        from typicality.stability.compare import chosen_methods
+        from typicality.compare import chosen_methods
 
         try:
             chosen_methods(methods)
@@ -114,7 +114,7 @@ def compare(
 
 
 def _say(terminal: Terminal, found: "Comparison") -> None:
-    from typicality.stability.compare import agreement_table, method_table
+    from typicality.compare import agreement_table, method_table
 
     terminal.say_heading("Methods")
     terminal.say(rich_table(method_table(found)))

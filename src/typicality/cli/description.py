@@ -36,7 +36,7 @@ def describe_clusters(
     `words` gives the category of a rank.
     """
     from typicality.report.clusters import PROFILE_LENGTH
-    from typicality.report.outliers import largest
+    from typicality.report.features import largest
 
     found = []
     columns, deviations = largest(table.deviations, PROFILE_LENGTH)

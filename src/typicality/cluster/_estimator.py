@@ -243,7 +243,7 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
         row_numbers: tuple[str, ArrayLike] | None = None,
         notes: Sequence[tuple[str, str]] = (),
         warnings: Sequence[str] = (),
-        max_rows: int = 100_000,
+        max_rows: int = 20_000,
         random_state: Any = 0,
     ) -> "Report":
         """An HTML report of the fitted model and its rows, in one file. Notebooks show it.
@@ -267,7 +267,7 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
             the report describes the model.
         warnings : sequence of str, default=()
             Sentences that the report shows first.
-        max_rows : int, default=100_000
+        max_rows : int, default=20_000
             The largest number of rows that the report shows. If there are more rows, it shows a
             sample, which contains all unassigned rows if possible.
         random_state : int, RandomState instance or None, default=0

@@ -65,7 +65,7 @@ class Report:
         row_numbers: tuple[str, ArrayLike] | None = None,
         notes: Sequence[tuple[str, str]] = (),
         warnings: Sequence[str] = (),
-        max_rows: int = 100_000,
+        max_rows: int = 20_000,
         random_state: Any = 0,
     ) -> Self:
         """Create the report of a fitted estimator.
@@ -98,7 +98,7 @@ class Report:
             default, the report describes the model.
         warnings : sequence of str, default=()
             Sentences that the report shows first.
-        max_rows : int, default=100_000
+        max_rows : int, default=20_000
             The largest number of rows that the report shows. If there are more rows, it shows a
             sample: all unassigned rows (at most `max_rows` / 2, the least typical ones) and a
             random sample of the others. The report mentions the sample.

@@ -13,7 +13,6 @@ import numpy as np
 
 _FOLDER = files("typicality.report")
 _MARKS = re.compile(r"<!--(title|policy|payload)-->|/\*(css|js)\*/")
-_LARGEST = float(np.finfo(np.float32).max)
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 # JSON needs none of these outside of strings, and none may end a script or begin a comment there.
 _DANGEROUS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&"}
@@ -62,14 +61,11 @@ def encoded(values: Any, dtype: str) -> dict[str, str]:
     Parameters
     ----------
     values : array
-        The values; numbers too large for "f4" become the largest there is.
+        The values.
     dtype : {"f8", "f4", "i4", "i2", "u2", "u1"}
         What they are written as.
     """
-    array = np.asarray(values)
-    if dtype == "f4":
-        array = np.clip(array, -_LARGEST, _LARGEST)
-    data = np.ascontiguousarray(array, dtype=np.dtype(dtype).newbyteorder("<"))
+    data = np.ascontiguousarray(values, dtype=np.dtype(dtype).newbyteorder("<"))
     return {"dtype": dtype, "data": base64.b64encode(data.tobytes()).decode("ascii")}
 
 

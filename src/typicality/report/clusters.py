@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,10 @@ from typicality.fitted import FittedView
 from typicality.levelsets import AlphaTree
 from typicality.levelsets.tree import pruned
 from typicality.report.assembly import encoded
-from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation, group_means, largest, rows_by_label
+from typicality.report.features import FeatureTable, group_means, largest, rows_by_label
+
+if TYPE_CHECKING:
+    from typicality.report.outliers import Explanation
 
 _MOST_DESCRIBED = 1000
 _MOST_COMPARED = 100  # clusters whose medians are compared with those of other rows
@@ -112,7 +114,7 @@ class ClusterTable:
     commonest: list[list[Commonest]]
 
     @classmethod
-    def of(cls, explained: Explanation) -> Self:
+    def of(cls, explained: "Explanation") -> Self:
         """The clusters of the rows of a view."""
         view, features = explained.view, explained.features
         sizes = np.bincount(view.labels[view.labels >= 0])

@@ -1,15 +1,17 @@
-"""The features of the rows: as the user sees them, and in units in which they can be compared."""
+"""The features of rows, as the user sees them and as they can be compared, and groups of rows."""
 
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.impute import SimpleImputer
 from sklearn.utils.validation import check_array
 
 from typicality._cached import cached_property
 from typicality._compat import feature_names
-from typicality._typing import Doubles, Floats
+from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.categories import CategoryColumns
 from typicality.geometry.typical_rows import robust_scale
 
@@ -101,3 +103,45 @@ def _read_display(display: Any, n_rows: int) -> tuple[Doubles, list[str] | None]
             f"display has {len(values)} rows, but X has {n_rows}: pass the same rows in both."
         )
     return values, None if names is None else [str(name) for name in names]
+
+
+# ---- groups of rows, and the features that stand out ---------------------------------------------
+
+
+def rows_by_label(labels: NDArray[np.int32], n_labels: int) -> list[Places]:
+    """The rows of each label from 0 on, in order."""
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.searchsorted(labels[order], np.arange(n_labels + 1)))[1:-1]
+
+
+def group_means(values: Floats, labels: NDArray[np.int32]) -> Doubles:
+    """The means of the rows of each label, missing values left out; NaN where there are none."""
+    missing = np.isnan(values)
+    somewhere = np.flatnonzero(labels >= 0)
+    n_labels = labels.max(initial=-1) + 1
+    groups = group_matrix(labels[somewhere], n_labels, np.ones(len(somewhere)))
+    sums = groups @ np.where(missing, 0.0, values)[somewhere]
+    counts = groups @ (~missing).astype(np.float64)[somewhere]
+    means: Doubles = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+    return means
+
+
+def group_matrix(labels: NDArray[np.int32], n_labels: int, weight: Doubles) -> csr_array:
+    """A matrix whose product with values sums them over the rows of each label."""
+    places = (labels, np.arange(len(labels)))
+    return csr_array((weight, places), shape=(n_labels, len(labels)))
+
+
+def largest(deviations: Doubles, n: int) -> tuple[Places, Doubles]:
+    """The n largest deviations of each row and where they are; -1 where there are fewer."""
+    order = np.argsort(-np.abs(deviations), axis=1, kind="stable")[:, :n]
+    values = np.take_along_axis(deviations, order, axis=1)
+    missing = n - order.shape[1]
+    order = np.pad(np.where(values == 0.0, -1, order), ((0, 0), (0, missing)), constant_values=-1)
+    return order, np.pad(values, ((0, 0), (0, missing)))
+
+
+def times_named(deviations: Doubles, n: int) -> Places:
+    """How often each feature is among the n largest deviations of a row."""
+    named = largest(deviations, n)[0]
+    return np.bincount(named[named >= 0], minlength=deviations.shape[1])

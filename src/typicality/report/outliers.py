@@ -5,13 +5,14 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
+from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Places
 from typicality.fitted import FittedView
 from typicality.geometry.typical_rows import TypicalRows, are_typical
-from typicality.report.features import FeatureTable
+from typicality.report.clusters import ClusterTable
+from typicality.report.features import FeatureTable, group_matrix, group_means, rows_by_label
 
 _MOST_LISTED = 2000
 _LISTED_ANYWAY = 20  # the least typical rows are worth a look even if every row has a cluster
@@ -61,6 +62,11 @@ class Explanation:
         rows = shown[order[listed][:_MOST_LISTED]]
         found = deviations_of(view, features, centers, rows)
         return cls(view, features, centers, rows, found.values, found.words, found.shares)
+
+    @cached_property
+    def clusters(self) -> ClusterTable:
+        """The table of clusters."""
+        return ClusterTable.of(self)
 
     def among(self, shown: Places) -> Self:
         """Explain only rows that are shown."""
@@ -149,21 +155,6 @@ def _from_neighbours(view: FittedView, features: FeatureTable, rows: Places) -> 
     return found._replace(shares=shares, words=words)
 
 
-def largest(deviations: Doubles, n: int) -> tuple[Places, Doubles]:
-    """The n largest deviations of each row and where they are; -1 where there are fewer."""
-    order = np.argsort(-np.abs(deviations), axis=1, kind="stable")[:, :n]
-    values = np.take_along_axis(deviations, order, axis=1)
-    missing = n - order.shape[1]
-    order = np.pad(np.where(values == 0.0, -1, order), ((0, 0), (0, missing)), constant_values=-1)
-    return order, np.pad(values, ((0, 0), (0, missing)))
-
-
-def times_named(deviations: Doubles, n: int) -> Places:
-    """How often each feature is among the n largest deviations of a row."""
-    named = largest(deviations, n)[0]
-    return np.bincount(named[named >= 0], minlength=deviations.shape[1])
-
-
 # ---- clusters and their centers ------------------------------------------------------------------
 
 
@@ -200,7 +191,7 @@ class ClusterCenters:
         points = np.asarray(points, dtype=np.float64)[:, : values.shape[1]]
         somewhere = np.flatnonzero(labels >= 0)
         away = values[somewhere] - points[labels[somewhere]]
-        groups = _groups(labels[somewhere], len(points), view.strength[somewhere])
+        groups = group_matrix(labels[somewhere], len(points), view.strength[somewhere])
         mass = np.asarray(groups.sum(axis=1))[:, None]
         counts = np.bincount(labels[somewhere], minlength=len(points))[:, None]
         enough = (counts >= _FEW) & (mass > 0)
@@ -238,27 +229,3 @@ def _spiky(values: Floats, labels: NDArray[np.int32], n_labels: int) -> NDArray[
             middle = np.partition(values[rows], len(rows) // 2, axis=0)[len(rows) // 2]
             spiky[label] = np.mean(values[rows] == middle, axis=0) >= _SPIKE
     return spiky
-
-
-def rows_by_label(labels: NDArray[np.int32], n_labels: int) -> list[Places]:
-    """The rows of each label from 0 on, in order."""
-    order = np.argsort(labels, kind="stable")
-    return np.split(order, np.searchsorted(labels[order], np.arange(n_labels + 1)))[1:-1]
-
-
-def group_means(values: Floats, labels: NDArray[np.int32]) -> Doubles:
-    """The means of the rows of each label, missing values left out; NaN where there are none."""
-    missing = np.isnan(values)
-    somewhere = np.flatnonzero(labels >= 0)
-    n_labels = labels.max(initial=-1) + 1
-    groups = _groups(labels[somewhere], n_labels, np.ones(len(somewhere)))
-    sums = groups @ np.where(missing, 0.0, values)[somewhere]
-    counts = groups @ (~missing).astype(np.float64)[somewhere]
-    means: Doubles = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
-    return means
-
-
-def _groups(labels: NDArray[np.int32], n_labels: int, weight: Doubles) -> csr_array:
-    """A matrix whose product with values sums them over the rows of each label."""
-    places = (labels, np.arange(len(labels)))
-    return csr_array((weight, places), shape=(n_labels, len(labels)))

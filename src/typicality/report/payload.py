@@ -1,6 +1,6 @@
 """The data of a page: one structure of numbers and sentences, written as JSON."""
 
-import inspect
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,10 +10,10 @@ from sklearn.utils import resample
 from sklearn.utils.validation import check_is_fitted
 
 import typicality
-from typicality._arguments import check_whole
+from typicality._arguments import check_same_length, check_whole
 from typicality._estimators import ESTIMATORS
-from typicality._typing import Doubles, Places
-from typicality._words import counted, share
+from typicality._typing import Doubles, Labels, Places
+from typicality._words import counted, for_people, share
 from typicality.fitted import FittedView, chosen_method, view
 from typicality.geometry.categories import surprise
 from typicality.geometry.checks import check_rows
@@ -23,25 +23,26 @@ from typicality.report.axes import choose_axes
 from typicality.report.certainty import how_sure
 from typicality.report.clusters import (
     PROFILE_LENGTH,
-    ClusterTable,
     choose_branches,
     telling_categories,
     tree_payload,
 )
-from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation, deviations_of, largest, times_named
+from typicality.report.features import FeatureTable, largest, times_named
+from typicality.report.outliers import Explanation, deviations_of
 from typicality.report.shown import choose_cells, choose_rows
 
-_FORMAT = 1
 _KINDS = {"tree": "tree", "prototypes": "memberships", "detector": "typicality"}  # on the page
 _FEWEST_ROWS = 10
 _MOST_MEMBERSHIPS = 1_000_000
 _REASONS = 3  # features named for an outlier
 _MOST_EXPLAINED = 400_000  # values of rows with reasons: a second or two to find their neighbours
 _ROWS_COMPARED = 1000
+_TELLING = 0.5  # spreads: a smaller deviation explains nothing
+_FAR = 999.0  # spreads: larger deviations are not told apart
+_MOST_TEXTS, _MOST_TABULATED = 20, 2  # values of a column of text that is tabulated, such columns
+MINUS = "\N{MINUS SIGN}"
 _ROW_WORDS = "Rows are counted from 0, as in the data."
 _NUMBER_WORDS = "Rows are named by their {} in the data."
-_LONGEST_VALUE = 60  # characters of a parameter
 _ENDINGS = {
     "converged": "It converged after {n}.",
     "max_iter": "It was stopped by max_iter after {n}, before it had converged.",
@@ -59,7 +60,7 @@ def build_payload(
     row_numbers: tuple[str, Any] | None = None,
     notes: Sequence[tuple[str, str]] = (),
     warnings: Sequence[str] = (),
-    max_rows: int = 100_000,
+    max_rows: int = 20_000,
     random_state: Any = 0,
     explanation: Explanation | None = None,
 ) -> dict[str, Any]:
@@ -69,7 +70,6 @@ def build_payload(
     the explanation of all rows, if it is known already, in place of X and `display`.
     """
     max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
-    notes, warnings = _check_sentences(notes, warnings)
     if explanation is None:
         _check_reportable(model)
         rows = check_rows(model, X, training=False)
@@ -77,21 +77,29 @@ def build_payload(
     found, features = explanation.view, explanation.features
     categories = () if features.categories is None else features.categories.names
     cells = {} if cells is None else cells
-    _check_cells(cells, found.n_rows)
+    for name, values in cells.items():
+        check_same_length(len(values), f"cells[{name!r}]", found.n_rows, "X")
     row_word, numbers = _check_row_numbers(row_numbers, found.n_rows)
     row_word = clean_text(row_word)
-    clusters = ClusterTable.of(explanation)
-    branches = _branches(found, max_rows)
-    wanted = _wanted(found, branches, clusters)
+    tabulated = {name: texts for name, texts in cells.items() if name not in categories}
+    clusters = explanation.clusters
+    branches: list[dict[str, Any]] = []
+    wanted = clusters.typical_rows
+    if found.tree is not None:
+        size = found.min_size
+        branches = choose_branches(
+            found.tree, found.labels, min_cluster_size=size, max_rows=max_rows
+        )
+        wanted = np.append(found.tree.row_of[[each["peak"] for each in branches]], wanted)
     shown, sample_note = choose_rows(found, max_rows, wanted=wanted, random_state=random_state)
     outliers = explanation.among(shown)
     importance = _importance(clusters.deviations, PROFILE_LENGTH)
     importance += _importance(outliers.deviations, _REASONS)
     kept, axes = choose_axes(found, features, shown, importance=importance, outliers=outliers)
-    notes = notes or _default_notes(model, found, len(features.names), len(clusters.labels))
+    about = "Outliers" if found.kind == "detector" else "Clusters and outliers"
+    notes = notes or _default_notes(model, found, len(features.names))
     return {
-        "format": _FORMAT,
-        "title": clean_text(_title(found) if title is None else title),
+        "title": clean_text(title or f"{about} in {counted(found.n_rows, 'row')}"),
         "made_by": f"typicality {typicality.__version__}",
         "certainty": how_sure(model, found, clusters),
         "n_rows": found.n_rows,
@@ -101,36 +109,15 @@ def build_payload(
         "row_words": _ROW_WORDS if row_numbers is None else _NUMBER_WORDS.format(row_word),
         **axes,
         **choose_cells(cells, shown),
-        "category_columns": list(map(clean_text, categories)),
         **_rows_payload(found, shown),
         "tree": tree_payload(found, branches, shown),
-        "clusters": _clusters_payload(clusters, found, kept, numbers),
+        "clusters": _clusters_payload(explanation, tabulated, shown),
         "separation_words": clusters.separation_words,
         "outliers": _outliers_payload(outliers, shown, kept),
         "outlier_words": outliers.words,
         "notes": [list(map(clean_text, note)) for note in notes],
         "warnings": [clean_text(text) for text in warnings],
     }
-
-
-def _title(found: FittedView) -> str:
-    what = "Outliers" if found.kind == "detector" else "Clusters and outliers"
-    return f"{what} in {counted(found.n_rows, 'row')}"
-
-
-def _branches(found: FittedView, max_rows: int) -> list[dict[str, Any]]:
-    if found.tree is None:
-        return []
-    return choose_branches(
-        found.tree, found.labels, min_cluster_size=found.min_size, max_rows=max_rows
-    )
-
-
-def _wanted(found: FittedView, branches: list[dict[str, Any]], clusters: ClusterTable) -> Places:
-    """Rows that a page must show: the peaks of branches, and the most typical rows."""
-    nodes = [branch["peak"] for branch in branches]
-    peaks = nodes if found.tree is None else found.tree.row_of[nodes]
-    return np.append(peaks, clusters.typical_rows).astype(np.intp)
 
 
 def _rows_payload(found: FittedView, shown: Places) -> dict[str, Any]:
@@ -200,42 +187,77 @@ def explain(
 
 
 def _clusters_payload(
-    clusters: ClusterTable, found: FittedView, features: Places, numbers: NDArray[np.int32]
+    explained: Explanation, cells: Mapping[str, Sequence[Any]], shown: Places
 ) -> list[dict[str, Any]]:
+    """The table of clusters, in words and numbers; the rows of no cluster come last.
+
+    `typical` is a place among the rows that are shown, -1 where the row is not.
+    """
+    clusters, found = explained.clusters, explained.view
     level = np.full(len(clusters.labels), np.nan)
     if found.kind != "prototypes":
         level[:] = found.cut if found.levels is None else found.levels[clusters.labels]
-    best, deviations = largest(clusters.deviations[:, features], PROFILE_LENGTH)
-    without = [((), ())] * (len(clusters.labels) - len(best))
-    profiles = [*zip(best, deviations, strict=True), *without]
-    return [
+    mass = np.bincount(found.labels + 1, found.strength, minlength=1)
+    place = np.searchsorted(shown, clusters.typical_rows).clip(max=len(shown) - 1)
+    typical = np.where(shown[place] == clusters.typical_rows, place, -1)
+    texts = _commonest_texts(found.labels, cells)
+    entries = [
         {
-            "label": int(clusters.labels[k]),
-            "size": int(clusters.sizes[k]),
+            "label": label,
+            "size": size,
+            "strength": _number(mass[label + 1] / size),
+            "typical": int(typical[k]),
             "level": _number(level[k]),
             "separation": _number(clusters.separation[k]),
-            "typical_row": int(numbers[clusters.typical_rows[k]]),
-            "categories": _telling_words(clusters, k),
-            "profile": [
-                {
-                    "axis": int(axis),
-                    "mean": _number(clusters.means[k, features[axis]]),
-                    "median": _number(clusters.medians[k, features[axis]]),
-                    "elsewhere": _number(clusters.elsewhere[k, features[axis]]),
-                    "deviations": _number(deviation),
-                }
-                for axis, deviation in zip(*profile, strict=True)
-                if axis >= 0
-            ],
+            "texts": clean_text(texts[label]),
+            "profile": clean_text(profile_words(explained, k)),
         }
-        for k, profile in enumerate(profiles)
+        for k, (label, size) in enumerate(
+            zip(clusters.labels.tolist(), clusters.sizes.tolist(), strict=True)
+        )
     ]
+    if found.n_unassigned:
+        size = found.n_unassigned
+        rest = {"typical": -1, "level": None, "separation": None, "profile": ""}
+        known = {"label": -1, "size": size, "strength": _number(mass[0] / size)}
+        entries.append(known | rest | {"texts": clean_text(texts[-1])})
+    return entries
 
 
-def _telling_words(clusters: ClusterTable, k: int) -> list[str]:
-    """The commonest categories that set a cluster apart."""
-    known = clusters.commonest[k] if k < len(clusters.commonest) else []
-    return [clean_text(text) for text in telling_categories(known)[:PROFILE_LENGTH]]
+def profile_words(explained: Explanation, k: int) -> str:
+    """What sets a cluster apart: "width 5 against 3 elsewhere (+2.1), colour: red in 9 of 10"."""
+    clusters, names = explained.clusters, explained.features.names
+    if k >= len(clusters.means):
+        return ""
+    least = _TELLING if len(names) > 1 else 0.0
+    (best,), (deviations,) = largest(clusters.deviations[k : k + 1], PROFILE_LENGTH)
+    words = []
+    for j, deviation in zip(best.tolist(), deviations.tolist(), strict=True):
+        if j < 0 or abs(deviation) < least:
+            continue
+        own, elsewhere = clusters.medians[k, j], clusters.elsewhere[k, j]
+        values = "high" if deviation > 0 else "low"
+        if np.isfinite(elsewhere):
+            two = (for_people(value, names[j]) for value in (own, elsewhere))
+            values = "{} against {} elsewhere".format(*two)
+        values = f"{values} ({np.clip(deviation, -_FAR, _FAR):+.1f})"
+        words.append(f"{names[j]} {values.replace('-', MINUS)}")
+    words += telling_categories(clusters.commonest[k])[:PROFILE_LENGTH]
+    return ", ".join(words) or "No single column stands out."
+
+
+def _commonest_texts(labels: Labels, cells: Mapping[str, Sequence[Any]]) -> dict[int, str]:
+    """The most frequent text of each label, in the first columns that have few texts."""
+    words: dict[int, list[str]] = {label: [] for label in np.unique(labels).tolist()}
+    most = min(_MOST_TEXTS, len(labels) / 2)
+    few = [name for name in cells if 2 <= len(set(cells[name])) <= most]
+    for name in few[:_MOST_TABULATED]:
+        values = np.asarray([str(value) for value in cells[name]], dtype=object)
+        for label, said in words.items():
+            counts = Counter(values[labels == label].tolist())
+            (text, n_rows), total = counts.most_common(1)[0], counts.total()
+            said.append(f"{name}: {text or '(empty)'} ({n_rows:,} of {total:,})")
+    return {label: "; ".join(said) for label, said in words.items()}
 
 
 def _unusual_categories(features: FeatureTable, rows: Places, shares: Doubles) -> list[list[str]]:
@@ -268,37 +290,18 @@ def _number(value: Any) -> float | None:
 # ---- what was run on what, in words --------------------------------------------------------------
 
 
-def _default_notes(model: Any, found: FittedView, n_features: int, n_clusters: int) -> list[Any]:
+def _default_notes(model: Any, found: FittedView, n_features: int) -> list[Any]:
     """Pairs of a heading and a sentence or two."""
     explained = getattr(model, "explanation_", None)
     model = chosen_method(model)
+    meaning = ESTIMATORS[type(model).__name__].meaning if type(model).__name__ in ESTIMATORS else ""
     return [
         ("Data", f"{counted(found.n_rows, 'row')}, {counted(n_features, 'column')}."),
         *([] if explained is None else [("Choice", explained)]),
-        ("Method", _method(model)),
-        ("Result", _result(found, n_clusters)),
+        ("Method", f"{' '.join(repr(model).split())}{meaning and ': '}{meaning}."),
         ("Iterations", _ENDINGS[model.status_].format(n=counted(model.n_iter_, "iteration"))),
         ("Computation", f"{model.sums_[:1].upper()}{model.sums_[1:]}"),
     ]
-
-
-def _method(model: Any) -> str:
-    """The method, what it finds, and the parameters that are not the default."""
-    name = type(model).__name__
-    meaning = f" ({ESTIMATORS[name].meaning})" if name in ESTIMATORS else ""
-    defaults = inspect.signature(type(model)).parameters
-    given = []
-    for parameter, value in model.get_params(deep=False).items():
-        default = defaults[parameter].default
-        if value is default or (type(value) is type(default) and np.all(value == default)):
-            continue
-        text = repr(value)
-        if hasattr(value, "shape"):
-            text = f"an array of shape {tuple(value.shape)}"
-        elif len(text) > _LONGEST_VALUE:
-            text = f"{text[:_LONGEST_VALUE]}…"
-        given.append(f"{parameter}={text}")
-    return f"{name}{meaning}, with {', '.join(given) or 'its default parameters'}."
 
 
 def clusters_words(n_clusters: int, n_unassigned: int, n_rows: int) -> str:
@@ -308,28 +311,6 @@ def clusters_words(n_clusters: int, n_unassigned: int, n_rows: int) -> str:
         return f"{clusters}; every row belongs to one"
     rows = f"{counted(n_unassigned, 'row')} ({share(n_unassigned, n_rows)})"
     return f"{clusters}; {rows} {'is' if n_unassigned == 1 else 'are'} unassigned"
-
-
-def _result(found: FittedView, n_clusters: int) -> str:
-    n_unassigned = found.n_unassigned
-    if found.kind == "detector":
-        rows = f"{counted(n_unassigned, 'row')} ({share(n_unassigned, found.n_rows)})"
-        be = "is" if n_unassigned == 1 else "are"
-        return (
-            f"{rows} {be} flagged as outliers: the least typical ones. Their number was "
-            "chosen beforehand (contamination), not found in the data; look at how far "
-            "below the others they are."
-        )
-    clusters = clusters_words(n_clusters, n_unassigned, found.n_rows)
-    if n_unassigned == 0:
-        return f"{clusters}."
-    if found.kind == "prototypes":
-        return f"{clusters}: typical of no cluster."
-    return (
-        f"{clusters}, because they are in the core of no "
-        "cluster. They are not necessarily outliers: many lie at the edge of a cluster "
-        "or between two; outliers are the rarest of them."
-    )
 
 
 # ---- checks --------------------------------------------------------------------------------------
@@ -385,32 +366,4 @@ def _check_row_numbers(
             f"row_numbers must be a pair of a word, e.g. 'line', and {n_rows} integers, one for "
             f"each row; its numbers have shape {numbers.shape} and type {numbers.dtype}."
         )
-    if n_rows and not 0 <= numbers.min() <= numbers.max() <= np.iinfo(np.int32).max:
-        raise ValueError("row_numbers must be numbers from 0 to 2147483647.")
     return str(word), numbers.astype(np.int32)
-
-
-def _check_cells(cells: Any, n_rows: int) -> None:
-    """Further columns, of text."""
-    if not isinstance(cells, Mapping):
-        raise TypeError(
-            f"cells must map names of columns to their values, got {type(cells).__name__}. Pass "
-            "e.g. {'city': list_of_cities}."
-        )
-    for name, values in cells.items():
-        if isinstance(values, str) or not hasattr(values, "__len__"):
-            raise TypeError(f"cells[{name!r}] must be a sequence with a value for each row.")
-        if len(values) != n_rows:
-            raise ValueError(
-                f"cells[{name!r}] has {len(values)} values, but X has {n_rows} rows. Pass one "
-                "value for each row."
-            )
-
-
-def _check_sentences(notes: Any, warnings: Any) -> tuple[list[tuple[str, str]], list[str]]:
-    """Notes, as pairs of a heading and a sentence, and warnings."""
-    if isinstance(notes, str) or any(isinstance(note, str) or len(note) != 2 for note in notes):
-        raise ValueError("notes must be pairs of a heading and a sentence.")
-    if isinstance(warnings, str):
-        raise TypeError("warnings must be a sequence of sentences, not one string.")
-    return [(str(heading), str(text)) for heading, text in notes], [str(w) for w in warnings]

@@ -63,20 +63,16 @@ def _draw(labels: Labels, rest: Places, room: int, random_state: Any) -> Places:
 
 
 def _note_on_rows(view: FittedView, max_rows: int, n_kept: int, random_state: Any) -> str:
-    n_unassigned = view.n_unassigned
     unassigned = "that are outliers" if view.kind == "detector" else "that are unassigned"
     which = f"all {n_kept:,} rows"
-    if n_kept < n_unassigned:
-        which = f"the {n_kept:,} least typical of the {n_unassigned:,} rows"
+    if n_kept < view.n_unassigned:
+        which = f"the {n_kept:,} least typical of the {view.n_unassigned:,} rows"
     outliers = f"{which} {unassigned}, and others" if n_kept else "rows"
     seed = f" (seed {random_state})" if isinstance(random_state, int | np.integer) else ""
-    several = ", some of each cluster" if view.labels.max() > 0 else ""
-    often = f"; in the plots rows {unassigned} look more frequent than they are" if n_kept else ""
     moved = "they are estimates" if view.kind == "tree" else "they refer only to the rows shown"
     return (
-        f"The page shows {max_rows:,} of {view.n_rows:,} rows: {outliers} drawn at "
-        f"random{seed}{several}{often}. Numbers of rows refer to all rows; after you "
-        f"move the level, {moved}."
+        f"The page shows {max_rows:,} of {view.n_rows:,} rows: {outliers} drawn at random{seed}. "
+        f"Numbers of rows refer to all rows; after you move the level, {moved}."
     )
 
 

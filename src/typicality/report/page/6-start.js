@@ -1,33 +1,30 @@
-// The words around the plots, and the start of it all.
+// Light and dark, the words around the plots, and the start of it all.
 
-function answer() {
-  const nClusters = labelsWithRows().length;
-  const all = allCount();
-  const unassigned = unassignedCount();
-  const where = state.sizesOfAll ? count(all, "row") : `${count(all, "row")} shown`;
-  if (detects) return `${grouped.format(unassigned)} of ${where} ${unassigned === 1 ? "is an outlier" : "are outliers"}.`;
-  if (!state.sizesExact) return `${count(nClusters, "cluster")} among the rows shown; of all ${where} about ${grouped.format(unassigned)} ${unassigned === 1 ? "is" : "are"} unassigned.`;
-  const rest = unassigned === 0 ? "every row belongs to one" : `${count(unassigned, "row")} ${unassigned === 1 ? "is" : "are"} unassigned`;
-  return `${nClusters === 0 ? "No clusters" : count(nClusters, "cluster")} in ${where}; ${rest}.`;
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+const printing = matchMedia("print");
+let chosenTheme = null; // null: as the system says
+
+function applyTheme() {
+  const wanted = chosenTheme ?? (prefersDark.matches ? "dark" : "light");
+  const theme = printing.matches ? "light" : wanted;
+  document.documentElement.dataset.theme = theme;
+  const css = getComputedStyle(document.documentElement);
+  const read = (name) => css.getPropertyValue(name).trim();
+  Object.assign(ink, {
+    hues: HUES[theme],
+    ramp: RAMPS[theme],
+    unassigned: read("--unassigned"),
+    paper: read("--plot"),
+    line: read("--grid"),
+    text: read("--ink"),
+    faint: read("--soft"),
+    accent: read("--accent"),
+  });
+  const other = wanted === "dark" ? "Light" : "Dark";
+  byId("theme").textContent = other;
+  byId("theme").setAttribute("aria-label", `Switch to ${other.toLowerCase()} colours`);
+  refresh();
 }
-
-const MOST_CHIPS = 24;
-
-function drawLegend() {
-  byId("summary").textContent = answer();
-  if (paint.choice.values || paint.choice.cell) {
-    byId("legend").replaceChildren(...paintLegend());
-    return;
-  }
-  const labels = labelsWithRows();
-  const chips = labels.slice(0, MOST_CHIPS).map((label) => chip(label, state.sizes[label]));
-  const more = labels.length - MOST_CHIPS;
-  if (more > 0) chips.push(element("li", { className: "more", text: `and ${count(more, "more cluster")}` }));
-  if (unassignedCount() > 0) chips.push(chip(-1, unassignedCount()));
-  byId("legend").replaceChildren(...chips);
-}
-
-const chip = (label, size) => legendChip(swatch(label), nameOf(label), size, () => selectLabel(label));
 
 const HOW = {
   tree: [
@@ -59,24 +56,23 @@ function writeWords() {
     ...HOW[data.kind],
     "Numbers in brackets, such as (+2.4), are robust z-scores: how many usual spreads of a column a value is away from the others.",
     "Colour can show any column, also one that was not used. Find a row by its number or by text: the page marks it and shows why it is unusual.",
-    `${data.row_words} Selected rows can be downloaded, with their labels as they are on this page.`,
+    `${data.row_words} Rows can be downloaded with their labels as they are on this page: all, or those selected.`,
   ];
   byId("how").append(...how.map((text) => element("li", { text })));
 }
 
-views.set("legend", drawLegend);
-
+relabel();
 writeWords();
-startPaint();
-startTheme();
 startScatter();
 startLevel();
-startTree();
-startClusters();
-startOutliers();
-startSearch();
-startSelection();
-refresh("labels");
-drawWaiting();
-new ResizeObserver(refreshAll).observe(document.querySelector("main"));
+startTables();
+byId("theme").addEventListener("click", () => {
+  chosenTheme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  applyTheme();
+});
+prefersDark.addEventListener("change", applyTheme);
+printing.addEventListener("change", () => { applyTheme(); draw(); }); // printing does not wait for a frame
+applyTheme();
+draw();
+new ResizeObserver(refresh).observe(document.querySelector("main"));
 document.documentElement.dataset.ready = "true";

@@ -1,9 +1,10 @@
-"""Several methods on the same rows: which of them agree."""
+"""Several methods on the same rows, and which of them agree."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from numbers import Real
 from time import perf_counter
 from typing import Any
 
@@ -30,16 +31,13 @@ from typicality.geometry.checks import (
 from typicality.metrics import jaccard_score
 from typicality.metrics.partitions import count_clusters
 from typicality.rows import Features
-from typicality.stability.outliers import is_share
-from typicality.stability.results import text_table
 
 _FEWEST_ROWS = 10
-_SAME = 0.9  # an agreement of at least this is called the same clusters
 # What estimators raise on data that they cannot use; anything else is a mistake, and is not hidden.
 _FIT_ERRORS = (ValueError, ArithmeticError, RuntimeError, MemoryError)
 _FOR_DEVELOPERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning)
 
-CLUSTERERS = {
+METHODS = {
     "auto": cluster.AutoClustering(),
     "alpha-cut": cluster.AlphaCutClustering(),
     "sequential": cluster.SequentialPCM(),
@@ -47,15 +45,18 @@ CLUSTERERS = {
     "k-means": KMeans(),
     "gaussian mixture": GaussianMixture(),
     "hdbscan": HDBSCAN(copy=True),
-}
-DETECTORS = {
     "one-cluster": cluster.OneClusterPCM(),
     "one-class svm": OneClassSVM(),
     "isolation forest": IsolationForest(),
     "local outlier factor": LocalOutlierFactor(),
 }
-METHODS = CLUSTERERS | DETECTORS
-_NUMBERS = {"fcm": "n_clusters", "k-means": "n_clusters", "gaussian mixture": "n_components"}
+_NUMBER = {"fcm": "n_clusters", "k-means": "n_clusters", "gaussian mixture": "n_components"}
+_RATE = {
+    "one-cluster": "contamination",
+    "one-class svm": "nu",
+    "isolation forest": "contamination",
+    "local outlier factor": "contamination",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,18 +156,13 @@ class Comparison:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """The findings, as sentences."""
-        sentences = [
-            f"{result.name} failed: {result.failure}" for result in self.results if result.failure
-        ]
-        if len(self.labels) > 1:
-            sentences.append(_on_clusters(_agreement(self.labels, adjusted_rand_score)))
-            told = [name for name in _NUMBERS if name in self.labels]
-            if told:
-                verb = "was" if len(told) == 1 else "were"
-                sentences.append(
-                    f"{', '.join(told)} {verb} given the number of clusters, {self.n_clusters}."
-                )
+        """What the tables do not show, as sentences: failures, and what methods were given."""
+        sentences = [f"{r.name} failed: {r.failure}" for r in self.results if r.failure]
+        informed = [name for name in _NUMBER if name in self.labels]
+        if informed:
+            sentences.append(
+                f"Number of clusters given to {', '.join(informed)}: {self.n_clusters}."
+            )
         if len(self.flagged) > 1:
             flags = np.array(list(self.flagged.values()))
             sentences.append(
@@ -181,16 +177,15 @@ class Comparison:
         A clusterer is compared with the known classes, or else with the first clusterer; a detector
         with the first detector.
         """
-        agreement = [
-            next(iter(m.values()), {}) for m in (self.label_agreement, self.flag_agreement)
-        ]
+        matrices = (self.label_agreement, self.flag_agreement)
+        first = [next(iter(matrix.values()), {}) for matrix in matrices]
         return [
             {
                 "method": r.name,
                 "kind": "detector" if r.is_detector else "clusterer",
                 "clusters": r.n_clusters,
                 "unassigned": r.unassigned,
-                "agreement": agreement[r.is_detector].get(r.name),
+                "agreement": first[r.is_detector].get(r.name),
                 "seconds": r.seconds,
                 "failure": r.failure,
                 "warnings": list(r.warnings),
@@ -218,13 +213,9 @@ class Comparison:
         }
 
     def __repr__(self) -> str:
-        tables = [method_table(self)]
-        tables += [
-            agreement_table(matrix)
-            for matrix in (self.label_agreement, self.flag_agreement)
-            if len(matrix) > 1
-        ]
-        return "\n\n".join([*(text_table(t, left=0) for t in tables), *self.findings])
+        matrices = (self.label_agreement, self.flag_agreement)
+        tables = [method_table(self), *(agreement_table(m) for m in matrices if len(m) > 1)]
+        return "\n\n".join([*(text_table(table) for table in tables), *self.findings])
 
 
 def compare_methods(
@@ -287,10 +278,7 @@ def compare_methods(
     1.0
     """
     estimators = chosen_methods(methods)
-    if not is_share(contamination):
-        raise ValueError(
-            f"contamination must be a fraction above 0 and at most 0.5; got {contamination!r}."
-        )
+    check_rate(contamination, "contamination")
     if n_clusters is not None:
         n_clusters = check_whole(n_clusters, "n_clusters", least=1)
     max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
@@ -305,32 +293,23 @@ def compare_methods(
         check_same_length(len(every_row), "X", len(classes), "known")
         classes = classes[rows]
     results: dict[str, MethodResult] = {}
-    if n_clusters is None and any(name in _NUMBERS for name in estimators):
-        # Its answer is also the number for the others.
-        results["auto"] = auto = _fit("auto", CLUSTERERS["auto"], compared, seed)
+    if n_clusters is None and any(name in _NUMBER for name in estimators):
+        results["auto"] = auto = _fit("auto", METHODS["auto"], compared, seed)
         if auto.n_clusters is None:
             raise ValueError(f"auto found no number of clusters: {auto.failure} Pass n_clusters.")
         n_clusters = max(1, auto.n_clusters)
     for name, estimator in estimators.items():
-        settings: dict[str, Any] = {}
-        if name in _NUMBERS:
-            settings[_NUMBERS[name]] = n_clusters
-        if name in DETECTORS:
-            settings["nu" if name == "one-class svm" else "contamination"] = contamination
+        settings: dict[str, Any] = {_NUMBER[name]: n_clusters} if name in _NUMBER else {}
+        if name in _RATE:
+            settings[_RATE[name]] = contamination
         if name not in results:
-            configured = clone(estimator).set_params(**settings)
-            results[name] = _fit(name, configured, compared, seed)
-    return Comparison(
-        n_rows=len(every_row),
-        n_features=every_row.shape[1],
-        rows=rows,
-        results=tuple(results[name] for name in estimators),
-        known=classes,
-        n_clusters=n_clusters,
-    )
+            results[name] = _fit(name, clone(estimator).set_params(**settings), compared, seed)
+    found = tuple(results[name] for name in estimators)
+    return Comparison(len(every_row), every_row.shape[1], rows, found, classes, n_clusters)
 
 
 def _fit(name: str, estimator: Any, X: Doubles, seed: int) -> MethodResult:
+    """The labels of a method, how long it took, and what it warned of."""
     seeds = {
         parameter: seed
         for parameter, value in estimator.get_params().items()
@@ -345,24 +324,36 @@ def _fit(name: str, estimator: Any, X: Doubles, seed: int) -> MethodResult:
         try:
             labels = np.asarray(model.fit_predict(X), dtype=np.int64)
         except _FIT_ERRORS as error:
-            failure = _first_line(str(error)) or type(error).__name__
+            failure = _first_line(error) or type(error).__name__
     seconds = perf_counter() - start
     if labels is not None and is_detector:
         labels = np.where(labels < 0, -1, 0)
-    told = [w.message for w in caught if not issubclass(w.category, _FOR_DEVELOPERS)]
-    remarks = tuple(dict.fromkeys(_first_line(str(message)) for message in told))
-    return MethodResult(name, model, is_detector, labels, seconds, remarks, failure)
+    remarks = [w.message for w in caught if not issubclass(w.category, _FOR_DEVELOPERS)]
+    distinct = tuple(dict.fromkeys(map(_first_line, remarks)))
+    return MethodResult(name, model, is_detector, labels, seconds, distinct, failure)
 
 
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+def _first_line(message: Any) -> str:
+    return next((line.strip() for line in str(message).splitlines() if line.strip()), "")
+
+
+def _agreement(
+    results: Mapping[str, NDArray[Any]], measure: Callable[[Any, Any], float]
+) -> dict[str, dict[str, float]]:
+    """The agreement of all pairs of results on the same rows."""
+    matrix = {name: dict.fromkeys(results, 1.0) for name in results}
+    for (first, a), (second, b) in combinations(results.items(), 2):
+        matrix[first][second] = matrix[second][first] = float(measure(a, b))
+    return matrix
+
+
+# ---- arguments -----------------------------------------------------------------------------------
 
 
 def _check_numbers(X: Any) -> Doubles:
     """Rows of numbers that differ, not too much, and enough of them."""
-    rows: Doubles = check_rows(BaseEstimator(), X, training=True, at_least=0).astype(
-        np.float64, copy=False
-    )
+    rows = check_rows(BaseEstimator(), X, training=True, at_least=0)
+    rows = rows.astype(np.float64, copy=False)
     if len(rows) < _FEWEST_ROWS:
         raise ValueError(
             f"X has {len(rows)} row(s), and a comparison needs at least {_FEWEST_ROWS}. Pass more "
@@ -371,7 +362,13 @@ def _check_numbers(X: Any) -> Doubles:
     check_varying_rows(rows, None)
     # HDBSCAN of scikit-learn never ends where squared distances overflow.
     check_magnitudes(Features.of(rows), rows.dtype)
-    return rows
+    return np.asarray(rows)
+
+
+def check_rate(rate: Any, name: str) -> None:
+    """A fraction of rows that are outliers."""
+    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 < float(rate) <= 0.5:
+        raise ValueError(f"{name} must be a fraction above 0 and at most 0.5; got {rate!r}.")
 
 
 def chosen_methods(methods: Sequence[Any] | None) -> dict[str, Any]:
@@ -416,40 +413,6 @@ def _plain(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
-# ---- agreement -----------------------------------------------------------------------------------
-
-
-def _agreement(
-    results: Mapping[str, NDArray[Any]], measure: Callable[[Any, Any], float]
-) -> dict[str, dict[str, float]]:
-    """The agreement of all pairs of results on the same rows."""
-    matrix: dict[str, dict[str, float]] = {name: {} for name in results}
-    for (first, a), (second, b) in combinations(results.items(), 2):
-        matrix[first][second] = matrix[second][first] = float(measure(a, b))
-    return {name: {other: matrix[name].get(other, 1.0) for other in results} for name in results}
-
-
-def _on_clusters(agreement: Mapping[str, Mapping[str, float]]) -> str:
-    """Which clusterers agree, and what that means."""
-    groups: list[list[str]] = []
-    for name, row in agreement.items():
-        for group in groups:
-            if all(row[other] >= _SAME for other in group):
-                group.append(name)
-                break
-        else:
-            groups.append([name])
-    same = f"find the same clusters (adjusted Rand index of any two at least {_SAME})"
-    if len(groups) == 1:
-        return f"All {len(agreement)} methods {same}. Methods that agree can still be wrong."
-    several = [", ".join(group) for group in groups if len(group) > 1]
-    words = f"These methods {same}: {'; '.join(several)}." if several else f"No two methods {same}."
-    return (
-        f"{words} Other pairs differ: the clusters are not clearly separated, or the methods "
-        "define a cluster differently."
-    )
-
-
 # ---- tables of text ------------------------------------------------------------------------------
 
 
@@ -457,23 +420,18 @@ def method_table(found: Comparison) -> list[tuple[str, ...]]:
     """A header, and a row of cells for each method."""
     lines: list[tuple[str, ...]] = [("method", "clusters", "unassigned", "agreement", "seconds")]
     for entry in found.table():
+        clusters = "failed" if entry["failure"] else _cell(entry["clusters"], "d")
+        numbers = [("unassigned", ".1%"), ("agreement", ".2f"), ("seconds", ".2f")]
         lines.append(
-            (
-                entry["method"],
-                "failed" if entry["failure"] else _cell(entry["clusters"], "d"),
-                _cell(entry["unassigned"], ".1%"),
-                _cell(entry["agreement"], ".2f"),
-                _cell(entry["seconds"], ".2f"),
-            )
+            (entry["method"], clusters, *(_cell(entry[key], form) for key, form in numbers))
         )
     return lines
 
 
 def agreement_table(matrix: Mapping[str, Mapping[str, float]]) -> list[tuple[str, ...]]:
     """A header, and a row of cells for each method, with the methods as numbered columns."""
-    numbers = [str(i + 1) for i in range(len(matrix))]
-    lines = [("", *numbers)]
-    for number, (name, row) in zip(numbers, matrix.items(), strict=True):
+    lines = [("", *(str(number) for number in range(1, len(matrix) + 1)))]
+    for number, (name, row) in enumerate(matrix.items(), 1):
         cells = ["" if other == name else _cell(value, ".2f") for other, value in row.items()]
         lines.append((f"{number} {name}", *cells))
     return lines
@@ -481,3 +439,12 @@ def agreement_table(matrix: Mapping[str, Mapping[str, float]]) -> list[tuple[str
 
 def _cell(value: Any, form: str) -> str:
     return "-" if value is None else f"{value:{form}}"
+
+
+def text_table(lines: Sequence[Sequence[str]]) -> str:
+    """A header and rows, in columns of equal width: the first to the left, others to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])])
+        for line in lines
+    )

@@ -1,0 +1,925 @@
+"""Plots of results, as Display objects like those of scikit-learn.
+
+They need matplotlib (``pip install matplotlib``). Each display draws on the axes `ax`, or on a new
+figure, and keeps the drawn artists as attributes.
+"""
+
+from collections.abc import Sequence
+from math import ceil, isclose, log10
+from numbers import Integral
+from typing import Any, NamedTuple, Self
+
+import narwhals
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.ndimage import gaussian_filter
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_array
+
+from typicality._arguments import check_same_length, check_whole
+from typicality._compat import feature_names
+from typicality._tensors import array_of
+from typicality._typing import Doubles, Labels, Places
+from typicality._words import counted
+from typicality.fitted import FittedView, last_step, prepared, view
+from typicality.levelsets.tree import AlphaTree
+from typicality.metrics.discoveries import penalty, select_discoveries
+
+__all__ = [
+    "ClusterTreeDisplay",
+    "MembershipContourDisplay",
+    "MembershipHistogramDisplay",
+    "PValueDisplay",
+]
+
+# The palette of Okabe and Ito, which colour-blind people can distinguish, without its black; the
+# strongest contrasts come first.
+_CLUSTERS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+_BLACK, _GREY, _PLAIN = "#000000", "#7F7F7F", "#B0B0B0"
+_SHADES = ("#FFFFFF", "#8C8C8C")  # rows of any colour stand out from both
+
+_MARGIN = 0.08  # of the range of the data, on each side
+_HAIR = 1e-6  # of the range of a surface: on which side of a level a point is
+_MOST_NAMES = 10  # clusters in the legend
+_MOST_BRANCHES = 40
+_FEWEST_ROWS = 5.0  # of a branch
+_THINNEST, _THICKEST = 0.8, 9.0  # points
+_REACH = 0.35  # how far the mark of a cut goes to both sides of a branch
+
+
+class _Display:
+    """A picture on axes of matplotlib."""
+
+    def _on_axes(self, ax: Any, *, size: tuple[float, float]) -> Any:
+        """The axes given, or those of a new figure; the display keeps them and their figure."""
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError(
+                f"{type(self).__name__} needs matplotlib, which is not installed. Install it: "
+                "pip install matplotlib."
+            ) from error
+        if ax is None:
+            _, ax = plt.subplots(figsize=size, layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+def cluster_colour(label: int) -> str:
+    """The colour of a cluster; -1 gives the colour of unassigned rows."""
+    return _BLACK if label < 0 else _CLUSTERS[label % len(_CLUSTERS)]
+
+
+def _written(value: float, span: float) -> str:
+    """A number with enough digits to distinguish it from others within a span."""
+    decimals = 2 if span <= 0 else max(0, 2 + ceil(-log10(span)))
+    return f"{value:.{decimals}f}"
+
+
+def _check_values(values: Any, *, name: str) -> Doubles:
+    """One finite number or more."""
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.ndim != 1 or len(numbers) == 0 or not np.isfinite(numbers).all():
+        raise ValueError(
+            f"{name} must be a list of one or more finite numbers; got shape "
+            f"{numbers.shape}{'' if np.isfinite(numbers).all() else ' with NaN or infinity in it'}."
+        )
+    return numbers
+
+
+def _view_of(estimator: Any, X: Any) -> FittedView:
+    """The view of rows by an estimator, or by a pipeline, which prepares them."""
+    model = last_step(estimator)
+    if not (hasattr(model, "predict_memberships") or hasattr(model, "predict_typicality")):
+        raise ValueError(
+            f"{model!r} has neither memberships nor typicalities of new rows. Fit an estimator of "
+            "typicality."
+        )
+    return view(model, prepared(estimator, X))
+
+
+# ---- contours ------------------------------------------------------------------------------------
+
+
+class Boundary(NamedTuple):
+    """The line around the region of a cluster: where a surface has a level.
+
+    Parameters
+    ----------
+    label : int
+        The cluster.
+    surface : array
+        Above the level where the cluster is, below it elsewhere; in the shape of a grid.
+    level : float
+        The level.
+    """
+
+    label: int
+    surface: Doubles
+    level: float
+
+
+class MembershipContourDisplay(_Display):
+    """Contours of memberships over two features, with the clusters and the rows.
+
+    Darker colours are more typical. A line surrounds the region in which new rows get the label of
+    a cluster. For :class:`~typicality.OneClusterPCM`, this is the line at which the score equals
+    `offset_`. Rows have the colour of their cluster; unassigned rows are crosses.
+
+    With more than two features, the contours are a slice: the other features have their median.
+    Rows are drawn at their two features, whatever their other features are. With many features, few
+    rows are near this slice.
+
+    Create it with `from_estimator`. The drawn artists are attributes. Such figures are in
+    :cite:`filippone2007` and :cite:`filippone2010`.
+
+    Parameters
+    ----------
+    xx0, xx1 : arrays of shape (r, r)
+        The two features at the points of a grid.
+    membership : array of shape (r, r)
+        The membership at these points.
+    points : array of shape (n, 2)
+        The rows.
+    labels : array of shape (n,), int
+        The clusters of the rows; -1 for unassigned rows.
+    boundaries : sequence of (label, surface, level), default=()
+        The region of each cluster, as a surface of shape (r, r) that is above the level inside the
+        region.
+    xlabel, ylabel : str
+        The names of the features.
+    name : str, default="membership"
+        The name of the values.
+    title : str, default=""
+        The title.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes.
+    figure_ : matplotlib Figure
+        The figure.
+    surface_ : matplotlib QuadContourSet
+        The filled contours.
+    regions_, lines_ : lists of matplotlib QuadContourSet
+        The regions of the clusters, and the lines around them, for clusters that appear in the
+        slice.
+    rows_ : list of matplotlib PathCollection
+        The rows, one artist per label, in increasing order of labels.
+    colorbar_ : matplotlib Colorbar or None
+        The colorbar.
+
+    Examples
+    --------
+    >>> from typicality import AlphaCutClustering
+    >>> from typicality.datasets import make_discs_banana_ring
+    >>> from typicality.plot import MembershipContourDisplay
+    >>> X, _ = make_discs_banana_ring(random_state=0)
+    >>> model = AlphaCutClustering().fit(X)
+    >>> display = MembershipContourDisplay.from_estimator(model, X)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        xx0: ArrayLike,
+        xx1: ArrayLike,
+        *,
+        membership: ArrayLike,
+        points: ArrayLike,
+        labels: ArrayLike,
+        boundaries: Sequence[Any] = (),
+        xlabel: str,
+        ylabel: str,
+        name: str = "membership",
+        title: str = "",
+    ) -> None:
+        self.xx0, self.xx1 = np.asarray(xx0), np.asarray(xx1)
+        self.membership = np.asarray(membership)
+        self.points, self.labels = np.asarray(points), np.asarray(labels)
+        self.boundaries = [Boundary(*boundary) for boundary in boundaries]
+        self.xlabel, self.ylabel, self.name, self.title = xlabel, ylabel, name, title
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        features: tuple[int | str, int | str] = (0, 1),
+        cluster: int | None = None,
+        grid_resolution: int = 150,
+        colorbar: bool | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Create the display from a fitted estimator.
+
+        Costs a prediction for the grid (`grid_resolution` squared rows) and one for X.
+
+        Parameters
+        ----------
+        estimator : estimator of typicality
+            A fitted estimator, or a fitted pipeline that ends in one. It must be fitted on rows of
+            features.
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows to show, as for `predict`; training rows or others.
+        features : pair of int or str, default=(0, 1)
+            The two features, by number or, if X has names, by name.
+        cluster : int, optional
+            The cluster whose membership is drawn. By default, the largest membership of all
+            clusters.
+        grid_resolution : int, default=150
+            The number of grid points in each direction.
+        colorbar : bool, optional
+            Whether to draw a colorbar, which makes the axes smaller. By default, only on a new
+            figure.
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default, a new figure.
+
+        Returns
+        -------
+        MembershipContourDisplay
+        """
+        size = check_whole(grid_resolution, "grid_resolution", least=2)
+        X, model = array_of(X), last_step(estimator)
+        names = feature_names(X)
+        rows = _check_plane(model, X)
+        places = _places(features, rows.shape[1], names)
+        points = rows[:, places]
+        xx0, xx1 = _grid_over(points, size)
+        grid: Any = np.tile(np.median(rows, axis=0), (size * size, 1))
+        grid[:, places] = np.column_stack([xx0.ravel(), xx1.ravel()])
+        if names is not None:  # a dataframe of the kind of X: estimators compare names
+            columns = dict(zip(map(str, names), grid.T, strict=True))
+            grid = narwhals.from_dict(columns, backend=narwhals.get_native_namespace(X)).to_native()
+        on_grid, of_rows = _view_of(estimator, grid), _view_of(estimator, X)
+        membership, name = _membership(on_grid, cluster)
+        xlabel, ylabel = (f"feature {j}" if names is None else str(names[j]) for j in places)
+        boundaries = _boundaries(model, on_grid, xx0.shape)
+        display = cls(
+            xx0,
+            xx1,
+            membership=membership.reshape(xx0.shape),
+            points=points,
+            labels=of_rows.labels,
+            boundaries=[line for line in boundaries if cluster in (None, line.label)],
+            xlabel=xlabel,
+            ylabel=ylabel,
+            name=name,
+            title=_summary(of_rows, rows.shape[1] - 2),
+        )
+        return display.plot(colorbar=colorbar, ax=ax)
+
+    def plot(self, *, colorbar: bool | None = None, ax: Any = None) -> Self:
+        """Draw the contours, the clusters and the rows.
+
+        Parameters
+        ----------
+        colorbar : bool, optional
+            Whether to draw a colorbar, which makes the axes smaller. By default, only on a new
+            figure.
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default, a new figure.
+
+        Returns
+        -------
+        self
+        """
+        scale = ax is None if colorbar is None else colorbar
+        ax = self._on_axes(ax, size=(6.4, 5.0))
+        from matplotlib.colors import LinearSegmentedColormap
+
+        greys = LinearSegmentedColormap.from_list("typicality", _SHADES)
+        self.surface_ = ax.contourf(self.xx0, self.xx1, self.membership, levels=12, cmap=greys)
+        self.regions_: list[Any] = []
+        self.lines_: list[Any] = []
+        for label, surface, level in self.boundaries:
+            if not surface.min() < level < surface.max():
+                continue  # matplotlib warns of lines that are nowhere
+            inside = {"levels": [level, 2.0 * surface.max() - level], "alpha": 0.25}
+            colour = cluster_colour(label)
+            self.regions_.append(ax.contourf(self.xx0, self.xx1, surface, colors=colour, **inside))
+            line = {"levels": [level], "colors": _BLACK, "linewidths": 1.0}
+            self.lines_.append(ax.contour(self.xx0, self.xx1, surface, **line))
+        self.rows_ = _draw_rows(ax, self.points, self.labels)
+        self.colorbar_ = (
+            ax.figure.colorbar(self.surface_, ax=ax, label=self.name) if scale else None
+        )
+        ax.set(xlabel=self.xlabel, ylabel=self.ylabel, title=self.title)
+        return self
+
+
+def _draw_rows(ax: Any, points: Doubles, labels: Labels) -> list[Any]:
+    """Rows coloured by their cluster, one artist a label; crosses for those that belong nowhere."""
+    area = float(np.clip(250.0 / np.sqrt(max(len(points), 1)), 0.5, 25.0))
+    rim = {"linewidths": 0.5, "edgecolors": "black"} if area > 6.0 else {"linewidths": 0.0}
+    artists = []
+    for label in np.unique(labels).tolist():
+        style: dict[str, Any] = {"marker": "x", "s": 1.5 * area, "linewidths": 0.8}
+        if label >= 0:  # clusters that share a colour have different markers
+            marker = _MARKERS[label // len(_CLUSTERS) % len(_MARKERS)]
+            style = {"marker": marker, "s": area, **rim}
+        artists.append(ax.scatter(*points[labels == label].T, color=cluster_colour(label), **style))
+    return artists
+
+
+def _summary(view: FittedView, n_others: int) -> str:
+    """How many clusters rows are in, how many rows are in none, and what a slice is."""
+    labels, unassigned = view.labels, view.n_unassigned
+    title = f"{unassigned} of {len(labels)} rows flagged as outliers (×)"
+    if view.kind != "detector":
+        rest = f"; {unassigned} of {len(labels)} rows unassigned (×)" if unassigned else ""
+        title = counted(len(np.unique(labels[labels >= 0])), "cluster") + rest
+    if not n_others:
+        return title
+    others = "other feature is" if n_others == 1 else f"{n_others} other features are"
+    return (
+        f"{title}\nContours are a slice: the {others} at the median there.\n"
+        "Rows with other values may lie outside the region of their cluster."
+    )
+
+
+def _grid_over(points: Doubles, size: int) -> Any:
+    """The two coordinates of a grid over the range of points and a little more."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = np.where(high > low, _MARGIN * (high - low), 1.0)
+    return np.meshgrid(*np.linspace(low - margin, high + margin, size).T)
+
+
+def _membership(view: FittedView, cluster: Any) -> tuple[Doubles, str]:
+    """The membership of rows in a cluster, or the largest; and its name.
+
+    A tree and a detector have one surface, the typicality.
+    """
+    surfaces = view.strength[:, None] if view.memberships is None else view.memberships
+    n_surfaces = surfaces.shape[1]
+    if cluster is None:
+        name = "largest membership" if view.shares else "typicality"
+        return np.asarray(surfaces.max(axis=1, initial=0.0), dtype=np.float64), name
+    if not isinstance(cluster, Integral) or int(cluster) not in range(n_surfaces):
+        known = f"they are numbered from 0 to {n_surfaces - 1}" if n_surfaces else "there is none"
+        raise ValueError(f"cluster must be the number of a cluster ({known}); got {cluster!r}.")
+    name = view.word if n_surfaces == 1 else f"{view.word} of cluster {cluster}"
+    return np.asarray(surfaces[:, cluster], dtype=np.float64), name
+
+
+def _check_plane(estimator: Any, X: Any) -> Doubles:
+    """The rows as points with two coordinates or more."""
+    if get_tags(estimator).input_tags.pairwise:
+        raise ValueError(
+            f"With kernel={estimator.kernel!r}, rows have no coordinates to draw. Fit the model on "
+            "rows of features, e.g. with kernel='gaussian'."
+        )
+    points: Doubles = check_array(X, dtype=np.float64, input_name="X")
+    if points.shape[1] < 2:
+        raise ValueError(
+            f"X has {points.shape[1]} feature(s), and a plane needs two. Use "
+            "MembershipHistogramDisplay."
+        )
+    return points
+
+
+def _places(features: Any, n_features: int, names: Sequence[str] | None) -> list[int]:
+    """The numbers of two columns, given by number or name."""
+    known = [] if names is None else list(names)
+    if isinstance(features, str) or not hasattr(features, "__len__") or len(features) != 2:
+        raise ValueError(f"features must be two of the features of X; got {features!r}.")
+    places = []
+    for feature in features:
+        if isinstance(feature, str) and feature not in known:
+            has = f"X has {', '.join(known)}" if known else "X has no names"
+            raise ValueError(f"features: no feature is named {feature!r}; {has}.")
+        place = known.index(feature) if isinstance(feature, str) else feature
+        if not isinstance(place, Integral) or int(place) not in range(n_features):
+            raise ValueError(
+                f"features: {feature!r} is not a feature of X, which has {n_features}: pass "
+                f"numbers from 0 to {n_features - 1}, or names of columns."
+            )
+        places.append(int(place))
+    if places[0] == places[1]:
+        raise ValueError(f"features must be two different features of X; got {features!r}.")
+    return places
+
+
+def _boundaries(model: Any, view: FittedView, shape: tuple[int, int]) -> list[Boundary]:
+    """The lines around the clusters, from the view of the points of a grid."""
+    if view.kind == "detector":
+        finite = np.nan_to_num(view.strength - model.offset_, neginf=np.finfo(np.float64).min)
+        return [Boundary(0, finite.reshape(shape), 0.0)]
+    memberships = view.memberships
+    if memberships is None:
+        n_clusters, has_levels = model.n_clusters_, model._assign != "typical"
+    else:  # with copies of a prototype, the largest membership need not be that of the nearest
+        n_clusters = memberships.shape[1]
+        has_levels = view.n_unassigned == 0 and len(model.prototype_labels_) == n_clusters
+    boundaries = []
+    for label in range(n_clusters):
+        inside = view.labels == label
+        level: Any = 0.0
+        if not has_levels:  # no surface has a level there, and lines along the grid are stairs
+            surface = gaussian_filter(np.where(inside, 1.0, -1.0).reshape(shape), 1.0)
+        elif memberships is None:
+            level = view.cut if view.levels is None else view.levels[label]
+            outside = np.minimum(view.strength, level - _hair(view.strength))
+            surface = np.where(inside, view.strength, outside)
+        else:
+            others = np.delete(memberships, label, axis=1).max(axis=1, initial=0.0)
+            lead = memberships[:, label] - others
+            # Far away all memberships may be zero, and yet a row has a nearest prototype.
+            hair = _hair(lead)
+            surface = np.where(inside, np.maximum(lead, hair), np.minimum(lead, -hair))
+        boundaries.append(Boundary(label, surface.reshape(shape), level))
+    return boundaries
+
+
+def _hair(surface: Doubles) -> float:
+    return _HAIR * max(float(np.ptp(surface)), _HAIR)
+
+
+# ---- histograms ----------------------------------------------------------------------------------
+
+
+class MembershipHistogramDisplay(_Display):
+    """A histogram of the typicalities of rows, with the valley and the cut.
+
+    For :class:`~typicality.AlphaCutClustering`, it shows typicalities, with `alpha_` and the valley
+    of their density. For :class:`~typicality.OneClusterPCM`, it shows scores, with `offset_`. For
+    estimators with prototypes, it shows the largest membership of each row.
+
+    Create it with `from_estimator`, or from known values, for example `typicality_`. The drawn
+    artists are attributes.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        One number per row.
+    labels : array of shape (n,), int, optional
+        The clusters of the rows. If given, bars are stacked by cluster.
+    levels : array-like of float, default=()
+        The levels of the cut. If there are as many levels as clusters, each cluster has its own.
+    valley : float, optional
+        The position of the valley.
+    name : str, default="typicality"
+        The name of the values.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes.
+    figure_ : matplotlib Figure
+        The figure.
+    counts_ : array of shape (n_labels, n_bins)
+        The number of rows in each bin, by cluster in increasing order of labels. If bars are not
+        stacked, the shape is (1, n_bins).
+    bin_edges_ : array of shape (n_bins + 1,)
+        The edges of the bins.
+    bars_ : list of matplotlib BarContainer
+        The bars, one container for each row of `counts_`.
+    level_lines_ : list of matplotlib Line2D
+        The levels of the cut.
+    valley_line_ : matplotlib Line2D or None
+        The valley.
+
+    Examples
+    --------
+    >>> from typicality import AlphaCutClustering
+    >>> from typicality.datasets import make_dense_regions
+    >>> from typicality.plot import MembershipHistogramDisplay
+    >>> X, _ = make_dense_regions(random_state=0)
+    >>> model = AlphaCutClustering(sigma=0.5, alpha="valley").fit(X)
+    >>> display = MembershipHistogramDisplay.from_estimator(model, X)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        values: ArrayLike,
+        *,
+        labels: ArrayLike | None = None,
+        levels: ArrayLike = (),
+        valley: float | None = None,
+        name: str = "typicality",
+    ) -> None:
+        self.values = _check_values(values, name="values")
+        self.labels = None if labels is None else np.asarray(labels)
+        if self.labels is not None:
+            check_same_length(len(self.values), "values", len(self.labels), "labels")
+        self.levels = np.atleast_1d(np.asarray(levels, dtype=np.float64))
+        self.valley = valley
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        by_cluster: bool = False,
+        bins: Any = 30,
+        ax: Any = None,
+    ) -> Self:
+        """Create the display from a fitted estimator.
+
+        Costs a prediction for X.
+
+        Parameters
+        ----------
+        estimator : estimator of typicality
+            A fitted estimator, or a fitted pipeline that ends in one.
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows to count, as for `predict`. Sample weights are not used.
+        by_cluster : bool, default=False
+            Whether bars are stacked by cluster.
+        bins : int, str or sequence of float, default=30
+            The bins, as in :func:`numpy.histogram_bin_edges`.
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default, a new figure.
+
+        Returns
+        -------
+        MembershipHistogramDisplay
+        """
+        view = _view_of(estimator, X)
+        levels: Any = view.cut if view.levels is None else view.levels
+        place, depth = (0.0, 0.0) if view.tree is None else view.tree.valley
+        display = cls(
+            view.strength,
+            labels=view.labels if by_cluster else None,
+            levels=() if view.kind == "prototypes" else levels,
+            valley=place if depth > 0 else None,
+            name=view.strength_name,
+        )
+        return display.plot(bins=bins, ax=ax)
+
+    def plot(self, *, bins: Any = 30, ax: Any = None) -> Self:
+        """Draw the histogram.
+
+        Parameters
+        ----------
+        bins : int, str or sequence of float, default=30
+            The bins, as in :func:`numpy.histogram_bin_edges`.
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default, a new figure.
+
+        Returns
+        -------
+        self
+        """
+        ax = self._on_axes(ax, size=(7.0, 3.8))
+        low, high = float(self.values.min()), float(self.values.max())
+        wide = 1e-6 * max(abs(low), abs(high), 1.0)
+        # Values that differ by rounding only need bins around them.
+        room = (low - wide, high + wide) if 0 < high - low < wide else None
+        self.bin_edges_ = np.histogram_bin_edges(self.values, bins=bins, range=room)
+        self._draw_bars(ax)
+        self._draw_lines(ax)
+        ax.set(xlabel=self.name, ylabel="rows")
+        ax.yaxis.get_major_locator().set_params(integer=True)
+        ax.xaxis.get_major_locator().set_params(nbins=7)
+        if ax.get_legend_handles_labels()[0]:
+            ax.margins(y=0.2)  # room for the legend
+            ax.legend(loc="upper center", ncols=3, fontsize="small", frameon=False)
+        return self
+
+    def _draw_bars(self, ax: Any) -> None:
+        """Bars, stacked by cluster where labels are given."""
+        labels = np.zeros(len(self.values), np.int32) if self.labels is None else self.labels
+        known = np.unique(labels).tolist()
+        named = self.labels is not None and len(known) <= _MOST_NAMES
+        plain = [self.labels is None or label < 0 for label in known]
+        names = [f"cluster {label}" if label >= 0 else "unassigned" for label in known]
+        tops, _, bars = ax.hist(
+            [self.values[labels == label] for label in known],
+            self.bin_edges_,
+            stacked=True,
+            label=names if named else None,
+            color=[_PLAIN if p else cluster_colour(k) for k, p in zip(known, plain, strict=True)],
+        )
+        self.counts_ = np.diff(np.atleast_2d(tops), axis=0, prepend=0).astype(np.intp)
+        self.bars_ = [bars] if len(known) == 1 else list(bars)
+
+    def _draw_lines(self, ax: Any) -> None:
+        """The levels of the cut, and the valley."""
+        one, span = len(self.levels) == 1, float(np.ptp(self.values))
+        self.level_lines_ = [
+            ax.axvline(level, color=_BLACK if one else cluster_colour(k), ls="--", lw=1.2)
+            for k, level in enumerate(self.levels)
+        ]
+        at_valley = one and self.valley is not None and isclose(self.levels[0], self.valley)
+        if self.level_lines_:
+            where = ", at the valley" if at_valley else ""
+            cut = f"cut at {_written(self.levels[0], span)}{where}"
+            self.level_lines_[0].set_label(cut if one else "cut, one for each cluster")
+        self.valley_line_ = None
+        if self.valley is not None and not at_valley:
+            name = f"valley at {_written(self.valley, span)}"
+            self.valley_line_ = ax.axvline(self.valley, color=_GREY, ls=":", lw=1.5, label=name)
+
+
+# ---- trees ---------------------------------------------------------------------------------------
+
+
+class ClusterTreeDisplay(_Display):
+    """The cluster tree of alpha-cuts: one line per branch, from its peak down to where it merges.
+
+    Read the tree from the bottom. A connected cluster is one line, which forks at the level where a
+    valley separates it into two. Between its two ends, a branch is a separate cluster. Thicker
+    branches have more rows. A branch has the colour of the cluster of its peak, down to the level
+    of the cut. The cut is drawn in black.
+
+    Create it with `from_estimator`. The drawn artists are attributes.
+
+    Parameters
+    ----------
+    tree : AlphaTree
+        The tree, `tree_` of an :class:`~typicality.AlphaCutClustering`.
+    node_labels : array-like of shape (n_nodes,), int, optional
+        The cluster of each node; -1 for unassigned nodes. By default, all nodes are unassigned.
+    alpha : float or array-like of shape (n_clusters,), optional
+        The level of the cut, or of each cluster.
+    min_cluster_size : float, optional
+        Branches with fewer rows are not drawn. By default 5, or a larger number that leaves about
+        40 branches.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes.
+    figure_ : matplotlib Figure
+        The figure.
+    branches_ : matplotlib LineCollection
+        The branches, from the peak to the end: first the whole tree, then by decreasing level of
+        the end.
+    coloured_ : matplotlib LineCollection
+        The parts of the branches that are in clusters.
+    joints_ : matplotlib LineCollection
+        The lines from the ends of branches to the branches that they merge with.
+    cuts_ : list of matplotlib artists
+        The level of the cut, or of each cluster.
+
+    Examples
+    --------
+    >>> from typicality import AlphaCutClustering
+    >>> from typicality.datasets import make_discs_banana_ring
+    >>> from typicality.plot import ClusterTreeDisplay
+    >>> X, _ = make_discs_banana_ring(random_state=0)
+    >>> model = AlphaCutClustering().fit(X)
+    >>> display = ClusterTreeDisplay.from_estimator(model)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        tree: AlphaTree,
+        *,
+        node_labels: ArrayLike | None = None,
+        alpha: ArrayLike | None = None,
+        min_cluster_size: float | None = None,
+    ) -> None:
+        self.tree = tree
+        nowhere = np.full(tree.n_nodes, -1)
+        self.node_labels = nowhere if node_labels is None else np.asarray(node_labels)
+        self.alpha = None if alpha is None else np.asarray(alpha, dtype=np.float64)
+        self.min_cluster_size = min_cluster_size
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, min_cluster_size: float | None = None, ax: Any = None
+    ) -> Self:
+        """Create the display from a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : AlphaCutClustering
+            A fitted estimator, or a fitted pipeline that ends in one.
+        min_cluster_size : float, optional
+            Branches with fewer rows are not drawn. By default 5, or a larger number that leaves
+            about 40 branches.
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default, a new figure.
+
+        Returns
+        -------
+        ClusterTreeDisplay
+        """
+        model = last_step(estimator)
+        tree: Any = getattr(model, "tree_", None)
+        if not hasattr(tree, "branches"):
+            raise ValueError(f"{model!r} has no tree of clusters. Fit an AlphaCutClustering.")
+        found = view(model, training=True)
+        display = cls(
+            tree,
+            node_labels=found.labels[tree.row_of],
+            alpha=found.cut if found.levels is None else found.levels,
+            min_cluster_size=min_cluster_size,
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw the tree.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default, a new figure.
+
+        Returns
+        -------
+        self
+        """
+        ax = self._on_axes(ax, size=(7.0, 4.4))
+        from matplotlib.collections import LineCollection
+
+        tree, branches, fewest = self.tree, self.tree.branches, self.min_cluster_size
+        if fewest is None:
+            fewest = _FEWEST_ROWS
+            if len(branches.weight) >= _MOST_BRANCHES:
+                fewest = max(fewest, np.sort(branches.weight)[-_MOST_BRANCHES])
+        large = branches.weight >= fewest
+        # Arrays have an entry for the whole tree, then one for each branch by falling end.
+        node = np.append(tree.heights.argmax(), branches.peak[large])
+        peak, label = tree.node_alpha[node], self.node_labels[node]
+        merge = np.append(tree.node_alpha.min(), tree.saddle_alpha[branches.edge[large]])
+        merge[0] = merge.min()
+        place = np.full(tree.n_nodes, -1)
+        place[node] = np.arange(len(node))
+        parent = np.append(-1, place[branches.parent[large]])
+        x = _side_by_side(parent)
+        # The areas of lines are as the numbers of rows.
+        size = np.append(tree.weight.sum(), branches.weight[large])
+        widths = (_THICKEST * np.sqrt(size / size[0])).clip(min=_THINNEST)
+        inside = label >= 0
+        level: Any = -np.inf if self.alpha is None else self.alpha
+        level = level[label[inside]] if np.ndim(level) else level
+        cut = np.maximum(merge[inside], level)
+        joints = _segments(x[1:], merge[1:], x[parent[1:]], merge[1:])
+        self.joints_ = LineCollection(joints, colors=_GREY, linewidths=_THINNEST)
+        whole = _segments(x, peak, x, merge)
+        self.branches_ = LineCollection(whole, colors=_PLAIN, linewidths=widths)
+        self.coloured_ = LineCollection(
+            _segments(x[inside], peak[inside], x[inside], cut),
+            colors=[cluster_colour(cluster) for cluster in label[inside]],
+            linewidths=widths[inside],
+        )
+        for collection in (self.joints_, self.branches_, self.coloured_):
+            ax.add_collection(collection)
+        ax.autoscale_view()
+        ax.set_xlim(-0.8, len(x) - 0.2)
+        clusters = np.unique(label[inside]).tolist()
+        words = self._draw_cuts(ax, {cluster: x[label == cluster] for cluster in clusters}, peak)
+        tops = [np.where(label == cluster, peak, -1.0).argmax() for cluster in clusters]
+        ax.set_xticks(x[tops] if tops else [], [str(cluster) for cluster in clusters])
+        drawn = "1 branch" if len(x) == 1 else f"{len(x)} branches"
+        ax.set(
+            xlabel="cluster" if clusters else "",
+            ylabel="typicality",
+            title=f"{drawn} of {fewest:g} rows or more{words}",
+        )
+        return self
+
+    def _draw_cuts(self, ax: Any, places: dict[int, Doubles], peak: Doubles) -> str:
+        """Draw the level of the cut, or that of each cluster; returns words for the title."""
+        self.cuts_: list[Any] = []
+        if self.alpha is None:
+            return ""
+        if self.alpha.ndim == 0:
+            self.cuts_ = [ax.axhline(self.alpha, color=_BLACK, ls="--", lw=1.2)]
+            return f", cut at {_written(float(self.alpha), float(np.ptp(peak)))}"
+        for label, x in places.items():
+            ends = x.min() - _REACH, x.max() + _REACH
+            self.cuts_.append(ax.hlines(self.alpha[label], *ends, color=_BLACK, lw=1.2))
+        return ", cuts in black" if len(self.alpha) else ""
+
+
+def _side_by_side(parent: Places) -> Doubles:
+    """Places of branches by falling end so that no line crosses another.
+
+    A branch that ends higher stands nearer to the one it merges with: the lines of those that end
+    lower pass below it.
+    """
+    stands = [[branch] for branch in range(len(parent))]
+    to_the_right = np.zeros(len(parent), np.intp)
+    for branch in range(1, len(parent)):
+        host, own = int(parent[branch]), stands[branch]
+        right = to_the_right[host] <= len(stands[host]) - 1 - to_the_right[host]
+        stands[host] = stands[host] + own if right else own + stands[host]
+        to_the_right[host] += len(own) if right else 0
+    x = np.empty(len(parent))
+    x[stands[0]] = np.arange(len(parent))
+    return x
+
+
+def _segments(x0: Any, y0: Any, x1: Any, y1: Any) -> Any:
+    return np.stack([np.column_stack([x0, y0]), np.column_stack([x1, y1])], axis=1)
+
+
+# ---- p-values ------------------------------------------------------------------------------------
+
+
+class PValueDisplay(_Display):
+    r"""The p-values of rows in increasing order, and those rejected at a false discovery rate.
+
+    Both axes are logarithmic. If all rows come from the same source as the training rows, their
+    p-values are near the dashed diagonal. The solid line is :math:`\alpha k / (c m)`, see
+    :func:`typicality.metrics.select_discoveries`. Find the last p-value below this line; it and all
+    smaller p-values are rejected.
+
+    Create it with `from_estimator`, or from p-values. The drawn artists are attributes.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (m,)
+        The p-values, in (0, 1].
+    fdr : float, default=0.1
+        The false discovery rate.
+    method : {"bh", "by", "storey"}, default="bh"
+        The procedure, as in :func:`typicality.metrics.select_discoveries`.
+
+    Attributes
+    ----------
+    rejected : array of shape (m,), bool
+        Which p-values are rejected.
+    ax_ : matplotlib Axes
+        The axes.
+    figure_ : matplotlib Figure
+        The figure.
+    points_ : list of matplotlib Line2D
+        The p-values that are not rejected, and those that are.
+    level_line_ : matplotlib Line2D
+        The line of the procedure.
+
+    Examples
+    --------
+    >>> from typicality.plot import PValueDisplay
+    >>> display = PValueDisplay([0.001, 0.8, 0.02, 0.3]).plot()  # doctest: +SKIP
+    """
+
+    def __init__(self, p_values: ArrayLike, *, fdr: float = 0.1, method: str = "bh") -> None:
+        self.p_values = _check_values(p_values, name="p_values")
+        self.fdr = fdr
+        self.method = method
+        self.rejected = select_discoveries(self.p_values, fdr=fdr, method=method)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, fdr: float = 0.1, method: str = "bh", ax: Any = None
+    ) -> Self:
+        """Create the display for new rows.
+
+        Parameters
+        ----------
+        estimator : OneClusterPCM
+            A fitted estimator, or a fitted pipeline that ends in one.
+        X : array-like or dataframe of shape (n_samples, n_features)
+            New rows, as for `predict`.
+        fdr : float, default=0.1
+            The false discovery rate.
+        method : {"bh", "by", "storey"}, default="bh"
+            The procedure, as in :func:`typicality.metrics.select_discoveries`.
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default, a new figure.
+
+        Returns
+        -------
+        PValueDisplay
+        """
+        model = last_step(estimator)
+        if not hasattr(model, "p_values"):
+            raise ValueError(f"{model!r} has no p-values of new rows. Fit a OneClusterPCM.")
+        return cls(model.p_values(prepared(estimator, X)), fdr=fdr, method=method).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw the p-values.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default, a new figure.
+
+        Returns
+        -------
+        self
+        """
+        ax = self._on_axes(ax, size=(6.4, 4.4))
+        order = np.argsort(self.p_values, kind="stable")
+        rank, p = np.arange(1, len(order) + 1), self.p_values[order]
+        rejected = self.rejected[order]
+        ends = np.array([1.0, max(len(order), 2)])
+        level = self.fdr / penalty(self.p_values, self.method)
+        ax.plot(ends, ends / len(order), color=_GREY, ls="--", lw=1.0, label="same source")
+        words = f"{self.method}, false discovery rate {self.fdr:g}"
+        (self.level_line_,) = ax.plot(ends, level * ends / len(order), color=_BLACK, label=words)
+        dots = {"ls": "none", "marker": "o", "ms": 4.0}
+        kept = {"color": _CLUSTERS[0], "mfc": "none", "label": "kept", **dots}
+        self.points_ = [
+            *ax.plot(rank[~rejected], p[~rejected], **kept),
+            *ax.plot(rank[rejected], p[rejected], color=_BLACK, **dots, label="rejected"),
+        ]
+        found = counted(int(rejected.sum()), "outlier")
+        ax.set(
+            xscale="log",
+            yscale="log",
+            xlabel="rank of the row",
+            ylabel="p-value",
+            title=f"{found} among {counted(len(order), 'row')}",
+        )
+        ax.legend(loc="lower right", fontsize="small")
+        return self

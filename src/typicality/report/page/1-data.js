@@ -1,0 +1,113 @@
+// The data of the page, decoded once, and the words and elements that show them.
+
+const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, u2: Uint16Array, u1: Uint8Array };
+
+function decode(_, value) {
+  if (!value?.dtype) return value;
+  return new ARRAYS[value.dtype](Uint8Array.from(atob(value.data), (letter) => letter.charCodeAt(0)).buffer);
+}
+
+const byId = (id) => document.getElementById(id);
+const data = JSON.parse(byId("payload").textContent, decode);
+data.axes.push({ name: data.strength_name, values: data.strength, feature: false });
+data.axes.forEach((axis, index) => { axis.index = index; });
+const n = data.row.length;
+const isSample = n < data.n_rows;
+const detects = data.kind === "typicality"; // outliers instead of clusters
+const features = data.axes.filter((axis) => axis.feature);
+
+function nameOf(label) {
+  if (detects) return label < 0 ? "outlier" : "typical";
+  return label < 0 ? "unassigned" : `cluster ${label}`;
+}
+
+// ---- rows ----------------------------------------------------------------------------------------
+
+const rowName = (row) => `${data.row_word[0].toUpperCase()}${data.row_word.slice(1)} ${data.row[row]}`;
+const rowOfNumber = new Map(Array.from(data.row, (number, row) => [number, row]));
+const cellText = (cell, row) => cell.values[cell.codes[row]] ?? "";
+
+// Columns of numbers, which took no part, name nothing.
+const naming = data.cells.filter((cell) => cell.values.some((text) => Number.isNaN(Number(text)))).slice(0, 2);
+
+// "Row 17 · oak": a row by its number, and by what its first column of text holds.
+const rowText = (row) => [rowName(row), naming[0] && cellText(naming[0], row)].filter(Boolean).join(" \u00b7 ");
+
+// ---- numbers -------------------------------------------------------------------------------------
+
+const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const count = (number, noun) => `${grouped.format(number)} ${noun}${number === 1 ? "" : "s"}`;
+
+// Exponents only where zeros would have to be counted.
+function format(value, digits = 4) {
+  if (Number.isNaN(value)) return "missing";
+  const size = Math.abs(value);
+  const short = size !== 0 && (size < 1e-4 || (size >= 1e7 && digits < 7));
+  const text = short ? value.toExponential(2).replace(/\.?0+e\+?/, "e") : (value + 0).toLocaleString("en", { maximumSignificantDigits: digits });
+  return text.replaceAll("-", "\u2212");
+}
+
+// Four digits tell most values apart; dates in seconds need more, and years have no commas.
+const YEAR = /^\s*(years?|yr|jahr|annee|ann\u00e9e|a\u00f1o|anno)\s*$/i;
+function valueText(axis, value) {
+  if (YEAR.test(axis.name) && Number.isInteger(value)) return String(value);
+  const { centre, unit } = shapes[axis.index];
+  return format(value, clamp(Math.ceil(Math.log10(Math.abs(centre) / unit)) + 3, 4, 15));
+}
+
+// A share that is never rounded up to 100 %, with the digits that so many rows allow.
+function sharePercent(share, nRows) {
+  const digits = clamp(String(nRows).length - 2, 1, 4);
+  const unit = 10 ** digits;
+  return `${(Math.floor(100 * share * unit + 1e-3) / unit).toFixed(digits)} %`;
+}
+
+function percent(share) {
+  const value = 100 * share;
+  if (value > 0 && value < 0.1) return "< 0.1 %";
+  if (value < 100 && value >= 99.5) return "> 99 %";
+  return `${value < 10 ? value.toFixed(1) : value.toFixed(0)} %`;
+}
+
+// The shortest text that reads back as the same number: 5.1 for one of 32 bits, not 5.099999904632568.
+function exactText(value, isDouble) {
+  if (!Number.isFinite(value)) return "";
+  if (isDouble || (Number.isInteger(value) && Math.abs(value) < 1e9)) return String(value);
+  const digits = [6, 7, 8].find((d) => Math.fround(Number(value.toPrecision(d))) === value) ?? 9;
+  return String(Number(value.toPrecision(digits)));
+}
+
+const rarityText = (row) => `${sharePercent(data.rarity[row], data.n_rows)} of the rows`;
+const pValueText = (row) => String(Number(data.p_values[row].toPrecision(2)));
+
+// ---- elements ------------------------------------------------------------------------------------
+
+// All text enters the page here or through textContent elsewhere: never as markup.
+function element(name, { text, className, children = [], ...attributes } = {}) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+function button(className, children, act, attributes = {}) {
+  const made = element("button", { type: "button", className, children, ...attributes });
+  made.addEventListener("click", act);
+  return made;
+}
+
+function tell(id, text) {
+  byId(id).textContent = text ?? "";
+  byId(id).hidden = !text;
+}
+
+let announcing = 0;
+
+// A screen reader hears the last of a run of changes, not each step of a drag.
+function announce(text) {
+  clearTimeout(announcing);
+  announcing = setTimeout(() => { byId("announce").textContent = text; }, 350);
+}

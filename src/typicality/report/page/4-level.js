@@ -1,0 +1,438 @@
+// The level and what follows from it: labels, the selection, the slider with its histogram, and the tree.
+
+const state = {
+  level: null, // null: the clusters of the fit
+  labels: new Int32Array(n),
+  sizes: [], // rows of each cluster
+  sizesOfAll: true, // else of the rows shown
+  sizesExact: true, // else estimates
+  best: [], // the most typical row shown of each cluster
+  slots: [], // the colour of each cluster
+  selected: new Uint8Array(n),
+  nSelected: 0,
+  selectionName: "",
+  hovered: -1,
+  found: -1, // the row that was asked for
+};
+
+// Drawing waits for the next frame; rows are labelled at once.
+let frame = 0;
+let onlyMarks = true;
+
+function refresh() {
+  onlyMarks = false;
+  if (!frame) frame = requestAnimationFrame(draw);
+}
+
+function refreshMarks() {
+  if (!frame) frame = requestAnimationFrame(draw);
+}
+
+function draw() {
+  frame = 0;
+  const start = performance.now();
+  if (!onlyMarks) [drawScatter, drawHistogram, drawTree, drawWords, drawClusters, drawOutliers, drawFound, drawSelection].forEach((part) => part());
+  drawMarks();
+  if (!onlyMarks) document.documentElement.dataset.updateMs = (performance.now() - start).toFixed(1);
+  onlyMarks = true;
+}
+
+// ---- labels at any level -------------------------------------------------------------------------
+
+const WHOLE = 1 - 1e-12; // a sum of fractions may end just below a whole number
+const tree = data.tree;
+const forest = tree && { root: new Int32Array(tree.node_alpha.length), total: new Float64Array(tree.node_alpha.length), number: new Int32Array(tree.node_alpha.length) };
+
+// Components of the edges above a level: afterwards each node points to the first of its component.
+function joinAbove(level) {
+  const { root } = forest;
+  const find = (v) => {
+    while (root[v] !== v) {
+      root[v] = root[root[v]];
+      v = root[v];
+    }
+    return v;
+  };
+  for (let v = 0; v < root.length; v++) root[v] = v;
+  for (let e = 0; e < tree.saddle_alpha.length && tree.saddle_alpha[e] > level; e++) {
+    const [a, b] = [find(tree.pairs[2 * e]), find(tree.pairs[2 * e + 1])];
+    root[Math.max(a, b)] = Math.min(a, b);
+  }
+  // A root comes before its nodes, so that one step up suffices in this order.
+  for (let v = 0; v < root.length; v++) root[v] = root[root[v]];
+}
+
+// Components by falling weight, then by the first node; small ones and low nodes get -1.
+function labelTree(level) {
+  joinAbove(level);
+  const { root, total, number } = forest;
+  total.fill(0);
+  number.fill(-1);
+  root.forEach((first, v) => { if (tree.node_alpha[v] > level) total[first] += tree.node_weight[v]; });
+  const largest = Math.max(...total.filter((_, v) => root[v] === v), 0);
+  const key = (v) => Math.round((total[v] / largest) * 1e12);
+  const kept = Array.from(root.keys()).filter((v) => root[v] === v && tree.node_alpha[v] > level && total[v] >= tree.min_size * WHOLE);
+  kept.sort((a, b) => key(b) - key(a) || a - b).forEach((v, label) => { number[v] = label; });
+  for (let row = 0; row < n; row++) state.labels[row] = tree.entry[row] > level ? number[root[tree.node_of[row]]] : -1;
+  return kept.map((v) => total[v]);
+}
+
+// Rows of ALL data in each cluster, where the page can know: of a sample it knows the sizes of the fit, and for
+// other levels estimates from the tree.
+function relabel() {
+  const { level, labels } = state;
+  let totals = null;
+  if (level === null) labels.set(data.labels);
+  else if (tree) totals = labelTree(level);
+  else labels.set(data.strength.map((value, row) => (detects ? (value >= level ? 0 : -1) : value > level ? data.labels[row] : -1)));
+  const nClusters = Math.max(labels.reduce((most, label) => Math.max(most, label), -1), ...data.clusters.map(({ label }) => (level === null ? label : -1))) + 1;
+  state.sizes = new Array(Math.max(nClusters, totals?.length ?? 0)).fill(0);
+  state.best = state.sizes.map(() => -1);
+  labels.forEach((label, row) => {
+    if (label < 0) return;
+    state.sizes[label]++;
+    if (state.best[label] < 0 || data.strength[row] > data.strength[state.best[label]]) state.best[label] = row;
+  });
+  state.sizesOfAll = state.sizesExact = !isSample || level === null;
+  if (isSample && level === null) data.clusters.forEach(({ label, size }) => { if (label >= 0) state.sizes[label] = size; });
+  if (isSample && totals && tree.counts_rows) Object.assign(state, { sizes: totals, sizesOfAll: true });
+  else if (isSample && level !== null) state.sizesExact = true;
+  chooseSlots();
+  Object.assign(document.documentElement.dataset, { nClusters: state.sizes.length, nUnassigned: unassignedCount(), sizes: JSON.stringify(state.sizes) });
+}
+
+const slotOfPeak = new Map(); // a cluster keeps its colour by its most typical row, while it grows
+
+function chooseSlots() {
+  const used = new Set();
+  state.slots = state.best.map((row, label) => {
+    const known = label < N_SLOTS ? slotOfPeak.get(row) : undefined;
+    if (known === undefined || used.has(known)) return label < N_SLOTS ? -1 : label % N_SLOTS;
+    used.add(known);
+    return known;
+  });
+  let free = 0;
+  state.slots.forEach((slot, label) => {
+    if (slot >= 0) return;
+    while (used.has(free)) free++;
+    used.add(free);
+    slotOfPeak.set(state.best[label], free);
+    state.slots[label] = free;
+  });
+}
+
+const allCount = () => (state.sizesOfAll ? data.n_rows : n);
+const unassignedCount = () => allCount() - state.sizes.reduce((sum, size) => sum + size, 0);
+
+// A level may take all rows of a cluster that has a prototype, and leave its number.
+const labelsWithRows = () => Array.from(state.sizes.keys()).filter((label) => state.sizes[label] > 0);
+
+function setLevel(level) {
+  state.level = level;
+  relabel();
+  refresh();
+  announce(answer());
+}
+
+// ---- the selection -------------------------------------------------------------------------------
+
+function select(isChosen, name) {
+  state.found = -1;
+  state.selected = Uint8Array.from({ length: n }, (_, row) => (isChosen(row) ? 1 : 0));
+  state.nSelected = state.selected.reduce((sum, one) => sum + one, 0);
+  state.selectionName = name;
+  if (state.nSelected) announce(`${count(state.nSelected, "row")} selected: ${name}.`);
+  refresh();
+}
+
+const clearSelection = () => select(() => false, "");
+
+function selectLabel(label) {
+  const name = detects ? `${nameOf(label)} rows` : label < 0 ? "unassigned rows" : nameOf(label);
+  select((row) => state.labels[row] === label, state.level === null ? name : `${name} at ${strengthText(state.level)}`);
+}
+
+function hover(row) {
+  if (row === state.hovered) return;
+  state.hovered = row;
+  refreshMarks();
+}
+
+// ---- the scale of the level ----------------------------------------------------------------------
+
+const STEPS = 1000;
+const EDGE = 10; // css pixels beside the plots of the level: half the thumb of the slider
+
+// Typicalities may differ in late digits only, and clusters part close to the emptiest place: the scale begins
+// there, and widens what is near.
+const levels = (() => {
+  const shape = describe(data.strength);
+  const low = lowestLevel(shape);
+  const near = Math.max(shape.foot - low, (shape.high - low) / 1000) || 1;
+  const scale = tree ? squashAround(low, near) : scaleFor(shape, shape.skewed);
+  const [first, last] = [scale.forward(low), scale.forward(shape.high)];
+  return { scale, low: first, width: last > first ? last - first : 1 };
+})();
+
+// Below all rows, and below the last place where groups of them meet, unless that is far away.
+function lowestLevel({ low, foot, high }) {
+  if (!(high > low)) return high - (Math.abs(high) / 2 || 0.5);
+  if (detects) return low;
+  if (!tree) return Math.min(0, low);
+  const lowest = clamp(tree.saddle_alpha.at(-1) ?? low, low - 0.5 * (high - low), low);
+  return Math.max(0, lowest - Math.max(0.1 * (foot - lowest), 0.002 * (high - lowest)));
+}
+
+const shareOf = (level) => clamp((levels.scale.forward(level) - levels.low) / levels.width, 0, 1);
+
+// No more digits than the slider has steps: what the page shows is what it uses.
+function digitsAt(share) {
+  const at = (part) => levels.scale.back(levels.low + part * levels.width);
+  const step = Math.abs(at(share + 0.5 / STEPS) - at(share - 0.5 / STEPS));
+  return clamp(Math.ceil(-Math.log10(step || 1e-15)), 0, 15);
+}
+
+function levelAt(share) {
+  const inside = clamp(share, 0, 1);
+  return Number(levels.scale.back(levels.low + inside * levels.width).toFixed(digitsAt(inside)));
+}
+
+// Four digits at least: a level of the fit need not stand at a step of the slider.
+function rounded(value) {
+  const leading = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));
+  return Number(value.toFixed(clamp(Math.max(digitsAt(shareOf(value)), 3 - leading), 0, 15)));
+}
+
+const strengthText = (value) => (Number.isFinite(value) ? String(rounded(value)).replace("-", "\u2212") : "");
+
+// Where the line stands while each cluster has a level of its own: between them.
+const ownLevels = (data.levels ?? []).filter(Number.isFinite).sort((a, b) => a - b);
+const fittedLevel = data.cut ?? ownLevels[ownLevels.length >> 1] ?? levelAt(0);
+const shownLevel = () => state.level ?? fittedLevel;
+const hasOneLevel = () => state.level !== null || data.cut !== null;
+
+// ---- the histogram -------------------------------------------------------------------------------
+
+const N_BINS = 72;
+const binOf = Uint8Array.from(data.strength, (value) => Math.min(N_BINS - 1, Math.floor(shareOf(value) * N_BINS)));
+
+function drawHistogram() {
+  const { context, width, height } = fitCanvas(byId("histogram").querySelector("canvas"));
+  const [left, right, top, bottom] = [EDGE, width - EDGE, 20, height - 22];
+  const across = right - left;
+  drawBars(context, left, across / N_BINS, bottom, bottom - top);
+  context.strokeStyle = ink.line;
+  line(context, left, bottom + 0.5, right, bottom + 0.5);
+  context.fillStyle = ink.faint;
+  context.font = fontOf(11);
+  const ticks = ticksBetween(levels.scale, levels.low, levels.low + levels.width, Math.max(2, across / 80));
+  acrossTexts(context, ticks.map((tick) => ({ text: tick.text, x: left + ((tick.place - levels.low) / levels.width) * across })), bottom + 12, [0, width]);
+  if (state.level === null) (data.levels ?? []).forEach((level, label) => { // a mark for each cluster
+    const x = left + shareOf(level) * across;
+    context.fillStyle = colourOf(label);
+    context.fillRect(x - 0.75, top, 1.5, bottom - top);
+    outline(context, 3, x, top - 3, 4);
+    context.fill();
+  });
+  const x = left + shareOf(shownLevel()) * across;
+  context.strokeStyle = context.fillStyle = ink.text;
+  context.lineWidth = hasOneLevel() ? 2 : 1;
+  context.setLineDash(hasOneLevel() ? [] : [3, 4]);
+  line(context, x, 14, x, bottom + 4);
+  context.setLineDash([]);
+  outline(context, 0, x, 9, 6);
+  if (hasOneLevel()) context.fill();
+  else context.stroke();
+}
+
+// Rows of each bin by colour; unassigned rows come first, at the bottom.
+function drawBars(context, left, wide, bottom, tall) {
+  const counts = Array.from({ length: N_BINS }, () => new Map());
+  state.labels.forEach((label, row) => {
+    const bin = counts[binOf[row]];
+    const slot = label < 0 ? -1 : state.slots[label];
+    bin.set(slot, (bin.get(slot) ?? 0) + 1);
+  });
+  const totals = counts.map((bin) => [...bin.values()].reduce((sum, one) => sum + one, 0));
+  const tallest = Math.max(...totals, 1);
+  counts.forEach((bin, place) => {
+    // A single row must be seen beside a bin of thousands.
+    const factor = Math.max(tall / tallest, totals[place] ? 1.5 / totals[place] : 0);
+    let y = bottom;
+    for (const slot of [...bin.keys()].sort((a, b) => a - b)) {
+      const size = bin.get(slot) * factor;
+      context.fillStyle = slot < 0 ? colourOf(-1) : hueOf(slot);
+      context.globalAlpha = slot < 0 && !detects ? 0.55 : 1;
+      context.fillRect(left + place * wide, y - size, Math.max(wide - 1, 0.6), size);
+      y -= size;
+    }
+  });
+  context.globalAlpha = 1;
+}
+
+// ---- words and controls --------------------------------------------------------------------------
+
+function answer() {
+  const nClusters = labelsWithRows().length;
+  const [all, unassigned] = [allCount(), unassignedCount()];
+  const be = unassigned === 1 ? "is" : "are";
+  const where = state.sizesOfAll ? count(all, "row") : `${count(all, "row")} shown`;
+  if (detects) return `${grouped.format(unassigned)} of ${where} ${unassigned === 1 ? "is an outlier" : "are outliers"}.`;
+  if (!state.sizesExact) return `${count(nClusters, "cluster")} among the rows shown; of all ${where} about ${grouped.format(unassigned)} ${be} unassigned.`;
+  const rest = unassigned === 0 ? "every row belongs to one" : `${count(unassigned, "row")} ${be} unassigned`;
+  return `${nClusters === 0 ? "No clusters" : count(nClusters, "cluster")} in ${where}; ${rest}.`;
+}
+
+const LEVEL_WORDS = {
+  tree: "Connected rows above the level form a cluster; the other rows are unassigned.",
+  memberships: "Rows at or below the level are unassigned. Level 0 shows the clusters of the fit.",
+  typicality: "Rows below the threshold are outliers.",
+};
+
+function drawWords() {
+  const level = shownLevel();
+  byId("summary").textContent = answer();
+  tell("certainty", state.level === null ? `How sure? ${data.certainty}` : "");
+  byId("alpha").value = String(Math.round(shareOf(level) * STEPS));
+  byId("alpha").setAttribute("aria-valuetext", `${strengthText(level)}: ${answer()}`);
+  if (document.activeElement !== byId("alpha-value")) byId("alpha-value").value = hasOneLevel() ? String(state.level ?? rounded(level)) : "";
+  byId("level-now").textContent = state.level === null ? data.fitted_words : `${detects ? "Threshold" : "Cut at"} ${strengthText(level)}`;
+  byId("automatic").disabled = state.level === null;
+}
+
+function startLevel() {
+  tell("histogram-words", `${isSample ? "Rows shown," : "Rows"} by ${data.strength_name}`);
+  byId("level-words").textContent = `${data.strength_words} ${LEVEL_WORDS[data.kind]}`;
+  byId("level-heading").textContent = detects ? "The threshold" : "The level";
+  byId("level-name").textContent = detects ? "Threshold" : "Level";
+  byId("automatic").textContent = tree && data.cut === null ? "Back to the automatic clusters" : `Back to the fitted ${detects ? "threshold" : "clusters"}`;
+  byId("alpha").addEventListener("input", () => setLevel(levelAt(byId("alpha").valueAsNumber / STEPS)));
+  byId("alpha-value").addEventListener("input", () => {
+    if (Number.isFinite(byId("alpha-value").valueAsNumber)) setLevel(byId("alpha-value").valueAsNumber);
+  });
+  byId("automatic").addEventListener("click", () => setLevel(null));
+  const histogram = byId("histogram");
+  const follow = (event) => {
+    const { left, width } = histogram.getBoundingClientRect();
+    setLevel(levelAt((event.clientX - left - EDGE) / (width - 2 * EDGE)));
+  };
+  histogram.addEventListener("pointerdown", (event) => { histogram.setPointerCapture(event.pointerId); follow(event); });
+  histogram.addEventListener("pointermove", (event) => { if (histogram.hasPointerCapture(event.pointerId)) follow(event); });
+  byId("tree-part").hidden = byId("tree-words").hidden = !tree;
+  byId("tree").addEventListener("keydown", treeKey);
+}
+
+// ---- the cluster tree: a bar for each branch on the scale of the level, children below their parents
+
+const MOST_BRANCHES = 40;
+const rowOfNode = new Map(); // the first row shown of each node
+tree?.node_of.forEach((node, row) => { if (!rowOfNode.has(node)) rowOfNode.set(node, row); });
+const labelOfNode = (node) => (rowOfNode.has(node) ? state.labels[rowOfNode.get(node)] : -1);
+let bars = []; // { branch, group, above, end }
+let current = 0; // the bar that Tab reaches
+let drawnWidth = 0;
+
+function svg(name, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+// Branches of the clusters of the fit first, among noise they are not the most persistent ones; then the most
+// persistent. A branch brings those it joins. Children that join near the tip stand nearest to their parent: then
+// no two lines cross.
+function branchesToShow() {
+  const all = tree.branches.map((branch, index) => ({ ...branch, index, children: [] }));
+  const peaks = new Set(data.clusters.map(({ typical }) => tree.node_of[typical]));
+  const kept = new Set();
+  for (const branch of [...all.filter(({ peak }) => peaks.has(peak)), ...all]) {
+    if (kept.size >= MOST_BRANCHES) break;
+    for (let each = branch; each && !kept.has(each); each = all[each.parent]) kept.add(each);
+  }
+  for (const branch of kept) all[branch.parent]?.children.push(branch);
+  const inOrder = (branch, depth) => [{ ...branch, depth }, ...branch.children.sort((a, b) => b.merge_alpha - a.merge_alpha).flatMap((child) => inOrder(child, depth + 1))];
+  return inOrder(all[0], 1);
+}
+
+function buildTree(width) {
+  const shown = branchesToShow();
+  const pitch = clamp(250 / shown.length, 7, 26);
+  const height = Math.ceil(shown.length * pitch + 14);
+  const toX = (level) => EDGE + shareOf(level) * (width - 2 * EDGE);
+  const toY = (place) => 7 + (place + 0.5) * pitch;
+  const drawing = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "presentation" });
+  bars = shown.map((branch, place) => {
+    const thick = clamp(Math.sqrt(branch.size / shown[0].size) * pitch * 0.8, 2, 14);
+    const [start, end, y] = [toX(branch.merge_alpha), toX(branch.peak_alpha), toY(place)];
+    const size = tree.counts_rows ? count(branch.size, "row") : `weight ${format(branch.size)}`;
+    const group = svg("g", {
+      role: "treeitem",
+      tabindex: "-1",
+      "aria-level": branch.depth,
+      "aria-label": `Branch of ${size}, from ${strengthText(branch.merge_alpha)} to ${strengthText(branch.peak_alpha)}`,
+      "data-size": branch.size,
+      class: "branch",
+    });
+    const parent = Math.max(shown.findIndex((other) => other.index === branch.parent), 0);
+    const above = svg("line", { class: "above", x1: end, x2: end, y1: y, y2: y, "stroke-width": thick });
+    group.append(
+      svg("path", { class: "link", d: `M${start} ${toY(parent)}V${y}` }),
+      svg("line", { class: "below", x1: start, x2: end, y1: y, y2: y, "stroke-width": Math.min(thick, 4) }),
+      above,
+      svg("rect", { class: "target", x: start - 3, y: y - pitch / 2, width: Math.max(end - start, 4) + 6, height: pitch, rx: 3 }),
+    );
+    group.addEventListener("click", () => { focusBar(place); selectBranch(branch); });
+    return { branch, group, above, end };
+  });
+  drawing.append(...bars.map(({ group }) => group), svg("line", { class: "cut", y1: 0, y2: height }));
+  byId("tree").replaceChildren(drawing);
+  const nLeft = tree.branches.length - shown.length;
+  byId("tree-note").textContent = nLeft > 0 ? `${count(nLeft, "shorter bar")} ${nLeft === 1 ? "is" : "are"} not drawn.` : "";
+  focusBar(Math.min(current, bars.length - 1));
+}
+
+// Above its level a branch has the colour of the cluster its peak is in.
+function drawTree() {
+  if (!tree) return;
+  const width = byId("tree").clientWidth;
+  if (width !== drawnWidth) buildTree(width);
+  drawnWidth = width;
+  const toX = (level) => EDGE + shareOf(level) * (width - 2 * EDGE);
+  for (const { branch, group, above, end } of bars) {
+    const label = labelOfNode(branch.peak);
+    const level = state.level ?? data.cut ?? data.levels?.[label] ?? Infinity;
+    above.setAttribute("visibility", label >= 0 && branch.peak_alpha > level ? "visible" : "hidden");
+    above.setAttribute("x1", Math.min(toX(Math.max(level, branch.merge_alpha)), end - 1));
+    above.setAttribute("stroke", colourOf(label));
+    group.setAttribute("aria-selected", String(state.selectionName === branchName(branch)));
+  }
+  const cut = byId("tree").querySelector(".cut");
+  cut.setAttribute("x1", toX(shownLevel()));
+  cut.setAttribute("x2", toX(shownLevel()));
+  cut.classList.toggle("ghost", !hasOneLevel());
+}
+
+const branchName = (branch) => `branch from ${strengthText(branch.merge_alpha)} to ${strengthText(branch.peak_alpha)}`;
+
+// The rows of a branch hang together, with its peak, above the end of it.
+function selectBranch(branch) {
+  joinAbove(branch.merge_alpha);
+  const first = forest.root[branch.peak];
+  select((row) => branch.parent < 0 || (forest.root[tree.node_of[row]] === first && tree.entry[row] > branch.merge_alpha), branchName(branch));
+}
+
+function focusBar(place) {
+  current = place;
+  bars.forEach(({ group }, at) => group.setAttribute("tabindex", at === place ? "0" : "-1"));
+}
+
+function treeKey(event) {
+  const next = { ArrowDown: current + 1, ArrowUp: current - 1, Home: 0, End: bars.length - 1 }[event.key];
+  if (event.key === "Enter" || event.key === " ") selectBranch(bars[current].branch);
+  else if (next === undefined) return;
+  else if (bars[next]) {
+    focusBar(next);
+    bars[next].group.focus();
+  }
+  event.preventDefault();
+}
