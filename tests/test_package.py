@@ -43,8 +43,8 @@ LAYERS = [
     ["fitted"],
     ["report"],
     ["cluster", "plot", "preprocessing"],
-    ["compare", "run_folder", "stability"],
-    ["model"],
+    ["compare", "run_folder"],
+    ["model", "stability"],
     ["cli"],
     ["__main__"],
 ]

@@ -78,7 +78,7 @@ def parts(tmp_path):
     [
         ("parquet", ("fcm", "-k", 2)),
         ("csv", ("sequential",)),
-        ("parquet", ("pcm", "-k", 2, "--kernel", "gaussian")),
+        ("parquet", ("pcm", "-k", 2, "--param", "kernel=gaussian")),
     ],
 )
 def test_labels_in_blocks_are_those_in_memory(run, in_blocks, tmp_path, suffix, method):
@@ -249,7 +249,7 @@ def test_two_workers_give_the_labels_of_one_process(dask_and_blocks, monkeypatch
         raise TimeoutError  # as Dask does when a process is there 9 s after it was told to end
 
     monkeypatch.setattr(distributed.LocalCluster, "close", late)
-    assert dask_and_blocks("csv", "--workers", 2)["workers"] == 2
+    assert dask_and_blocks("csv", "--workers", 2)["workers"] == "2"
 
 
 @pytest.mark.xdist_group("dask")
@@ -258,7 +258,7 @@ def test_workers_of_a_running_scheduler_give_the_labels_of_one_process(dask_and_
     size = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(**size) as cluster:
         address = cluster.scheduler_address
-        assert dask_and_blocks("parquet", "--scheduler", address)["scheduler"] == address
+        assert dask_and_blocks("parquet", "--workers", address)["workers"] == address
         with distributed.Client(cluster) as client:  # it goes on, and its workers have worked
             counts = client.run(lambda dask_worker: dask_worker.state.executed_count)
     assert len(counts) == 2
@@ -268,7 +268,7 @@ def test_workers_of_a_running_scheduler_give_the_labels_of_one_process(dask_and_
 def test_scheduler_that_does_not_answer_is_named(run, parts, tmp_path, monkeypatch):
     dask = pytest.importorskip("typicality.rows.dask", reason="Dask is not installed")
     monkeypatch.setattr(dask, "_PATIENCE", 1)
-    done = run("cluster", parts, "--scheduler", "tcp://127.0.0.1:9", "-o", tmp_path / "out")
+    done = run("cluster", parts, "--workers", "tcp://127.0.0.1:9", "-o", tmp_path / "out")
     assert done.exit_code == 3
     assert "tcp://127.0.0.1:9 cannot be reached within 1 s" in done.stderr
 

@@ -175,7 +175,17 @@ def test_the_estimator_applies_the_width_of_the_kernel(messy, run, tmp_path):
     by_kernel, plain = tmp_path / "kernel", tmp_path / "plain"
     words(
         run(
-            "cluster", messy, *shared, "-m", "fcm", "-k", 2, "--kernel", "gaussian", "-o", by_kernel
+            "cluster",
+            messy,
+            *shared,
+            "-m",
+            "fcm",
+            "-k",
+            2,
+            "--param",
+            "kernel=gaussian",
+            "-o",
+            by_kernel,
         )
     )
     words(run("cluster", messy, *shared, "-m", "fcm", "-k", 2, "-o", plain))

@@ -145,7 +145,7 @@ def test_json_is_the_record_and_nothing_else(run, groups, tmp_path):
 
 
 def test_quiet_prints_nothing(run, groups, tmp_path):
-    options = ["--method", "alpha-cut", "--alpha", 0.99]
+    options = ["--method", "alpha-cut", "--param", "alpha=0.99"]
     done = run("cluster", groups, "--quiet", *options, "-o", tmp_path / "out")
     assert (done.exit_code, done.output) == (0, "")
     record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))

@@ -8,6 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from typicality.cli.main import _COMMANDS, main
 from typicality.cli.options import Options, command, command_line, table_options
 
 
@@ -38,6 +39,14 @@ def told(*arguments):
 def test_the_words_of_a_table_mean_the_same_again(arguments):
     words, choice = told(*arguments)
     assert told(*words) == (words, choice)
+
+
+@pytest.mark.parametrize("name", _COMMANDS)
+def test_a_command_has_at_most_thirty_options(name):
+    command = main.get_command(click.Context(main), name)
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    assert len(options) <= 30
+    assert all(each.help for each in options)
 
 
 def test_a_file_that_begins_like_an_option_is_no_option_again():

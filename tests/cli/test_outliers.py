@@ -36,14 +36,22 @@ def test_record_has_the_threshold(flagged, read_csv):
 
 
 def test_novelty_and_parameters_reach_the_estimator(run, groups, tmp_path):
-    options = ["--novelty", "--rate", 0.1, "--param", "weights=uniform", "--no-report"]
+    options = [
+        "--rate",
+        0.1,
+        "--param",
+        "novelty=True",
+        "--param",
+        "weights=uniform",
+        "--no-report",
+    ]
     assert run("outliers", groups, *options, "-o", tmp_path / "out").exit_code == 0
     record = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
     parameters = record["estimator"]["parameters"]
     assert parameters["novelty"] is True
     assert (parameters["contamination"], parameters["weights"]) == (0.1, "uniform")
     assert record["command"].endswith(
-        "--novelty --param weights=uniform --no-report --output " + str(tmp_path / "out")
+        "--param novelty=True --param weights=uniform --no-report --output " + str(tmp_path / "out")
     )
 
 

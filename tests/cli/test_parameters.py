@@ -4,14 +4,15 @@ import pytest
 
 import typicality
 from typicality._estimators import CLUSTERING_METHODS
+from typicality.cli.options import Options
 from typicality.cli.parameters import configure, parse_value
 
 WRONG = {  # and what the message names
     "number is missing": (["-m", "fcm"], ["--method fcm", "--clusters"]),
     "number means nothing": (["-k", "3"], ["--method auto", "--clusters"]),
     "option of another method": (
-        ["-m", "sequential", "--alpha", "0.5"],
-        ["--alpha", "--method sequential", "alpha-cut"],
+        ["-m", "sequential", "--at-least", "2"],
+        ["--at-least", "--method sequential", "alpha-cut"],
     ),
     "unknown parameter": (
         ["-m", "alpha-cut", "--param", "max_itr=3"],
@@ -30,8 +31,18 @@ WRONG = {  # and what the message names
         ["-m", "fcm", "-k", "2", "--param", "store_memberships=False"],
         ["store_memberships cannot be changed"],
     ),
-    "matrices": (["-m", "fcm", "-k", "2", "--kernel", "precomputed"], ["kernel 'precomputed'"]),
-    "distances": (["-m", "alpha-cut", "--kernel", "dissimilarities"], ["kernel 'dissimilarities'"]),
+    "matrices": (
+        ["-m", "fcm", "-k", "2", "--param", "kernel=precomputed"],
+        ["kernel 'precomputed'"],
+    ),
+    "categories": (
+        ["-m", "alpha-cut", "--categorical", "auto", "--param", "kernel=laplacian"],
+        ["'laplacian' compares only numbers"],
+    ),
+    "distances": (
+        ["-m", "alpha-cut", "--param", "kernel=dissimilarities"],
+        ["kernel 'dissimilarities'"],
+    ),
 }
 
 
@@ -62,7 +73,7 @@ def test_values_are_literals_or_text():
 def test_every_method_gets_its_number_and_seed(method):
     clusters = 3 if CLUSTERING_METHODS[method].number == "given" else None
     estimator = getattr(typicality, CLUSTERING_METHODS[method].name)()
-    model = configure(estimator, {"n_clusters": clusters, "sigma": None}, [], seed=7)
+    model = configure(estimator, {"n_clusters": clusters, "sigma": None}, [], Options(seed=7))
     expected = type(model)().get_params()
     expected |= {"n_clusters": 3} if clusters else {}
     expected |= {"random_state": 7} if "random_state" in expected else {}

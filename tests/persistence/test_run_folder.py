@@ -58,7 +58,7 @@ def test_scores_of_the_whole_frame_are_those_of_the_run(file, read):
 
 
 def test_outliers_at_a_false_discovery_rate(file):
-    run = typicality.load(run_on(file, "outliers", "--novelty", "--missing", "drop"))
+    run = typicality.load(run_on(file, "outliers", "--param", "novelty=True", "--missing", "drop"))
     new = pd.DataFrame({"size": [0.0, 50.0, np.nan], "name": "new", "income": [0.0, -9e3, 1.0]})
     assert run.outliers_at(new).tolist() == [False, True, False]
     assert run.outliers_at(new, method="by").tolist() == [False, True, False]

@@ -220,10 +220,7 @@ def test_a_notebook_shows_the_page_in_a_frame(report):
         ({"max_rows": 5}, ValueError, "max_rows"),
         ({"display": np.zeros((3, 2))}, ValueError, "display has 3 rows"),
         ({"display": np.full((60, 2), np.inf)}, ValueError, "display contains infinity"),
-        ({"cells": {"a": ["x"] * 3}}, ValueError, r"cells\['a'\] has 3 values"),
-        ({"cells": [("a", "x")]}, TypeError, "cells must map names of columns"),
-        ({"notes": ["What was run"]}, ValueError, "pairs of a heading and a sentence"),
-        ({"warnings": "Look out"}, TypeError, "warnings must be a sequence of sentences"),
+        ({"cells": {"a": ["x"] * 3}}, ValueError, r"cells\['a'\] has 3 rows"),
     ],
 )
 def test_errors_name_the_input_and_the_remedy(model, rows, changes, error, words):

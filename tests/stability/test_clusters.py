@@ -208,7 +208,6 @@ def test_clustering_stability_result_has_words_and_numbers(apart):
     ("clusterer", "words"),
     [
         (DBSCAN(), r"has no predict .* PredictByNearest\(DBSCAN\(\)\)"),
-        (KMeans, "is the class KMeans"),
         (OneClusterPCM(), "flags outliers and finds no clusters: use outlier_stability"),
     ],
 )

@@ -136,7 +136,6 @@ ROWS = np.arange(20.0).reshape(10, 2) ** 2
 @pytest.mark.parametrize(
     ("detector", "X", "new", "options", "message"),
     [
-        (OneClassSVM, ROWS, ROWS, {}, "detector is the class OneClassSVM"),
         (LocalOutlierFactor(), ROWS, ROWS, {}, "novelty=True"),
         (SVM, ROWS[:3], ROWS, {}, "X has 3 row"),
         (SVM, ROWS, ROWS[0], {}, r"X_new has shape \(2,\), expected \(n_new, 2\)"),

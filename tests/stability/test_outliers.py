@@ -176,7 +176,6 @@ def test_a_failure_names_its_repetition_and_the_cause(few):
     [
         (LocalOutlierFactor(), {}, "no score_samples and no decision_function.*novelty=True"),
         (StandardScaler(), {}, "or pass score=, a function"),
-        (OneClusterPCM, {}, r"detector is the class OneClusterPCM: pass an object"),
         (OneClusterPCM(), {"score": "score"}, "has no score to score new rows with"),
         (OneClusterPCM(), {"score": 3}, "score must be the name of a method"),
         (OneClusterPCM(), {"rates": 0.0}, "above 0 and at most 0.5; got 0.0"),

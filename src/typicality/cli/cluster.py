@@ -16,7 +16,7 @@ from typicality.cli.options import (
     option,
     table_options,
 )
-from typicality.cli.parameters import OPTIONS, check_categories, configure
+from typicality.cli.parameters import OPTIONS, configure
 
 
 class _WithMethods(click.Command):
@@ -59,23 +59,6 @@ class _WithMethods(click.Command):
     type=click.IntRange(min=1),
 )
 @option(
-    "--alpha A",
-    "alpha-cut: the typicality above which rows belong to clusters. A number from 0 to 1, valley "
-    "(a gap in the distribution of typicalities) or auto (one for each cluster). [default: auto]",
-)
-@option(
-    "--min-cluster-size N",
-    "alpha-cut: the smallest number of rows in a cluster. [default: 1]",
-    type=click.IntRange(min=1),
-)
-@option(
-    "--assign",
-    "Which rows get a label: rows above the typicality level of a cluster (core), rows in regions "
-    "that are dense enough (typical, alpha-cut only), or all rows. [default: typical for "
-    "alpha-cut, otherwise core]",
-    type=click.Choice(["core", "typical", "all"]),
-)
-@option(
     "--max-rows N",
     "If there are more rows, fit the model to a random sample of N rows; all rows get a label. "
     "[default: no limit]",
@@ -115,7 +98,6 @@ def cluster(
             "--at-least works only with columns of numbers; with --categorical give the "
             "number of clusters: --method fcm --clusters N."
         )
-    check_categories(options, given.get("kernel"))
 
     def configured() -> Any:
         import typicality
@@ -132,7 +114,7 @@ def cluster(
         estimator = kinds[method]()
         if max_rows is not None and hasattr(estimator, "max_samples"):
             estimator.set_params(max_samples=max_rows)
-        return configure(estimator, known, param, seed=options.seed)
+        return configure(estimator, known, param, options)
 
     from typicality.cli.run import Task, run_to_folder
 

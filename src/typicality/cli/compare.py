@@ -13,7 +13,7 @@ from typicality.cli.options import (
     list_option,
     option,
     run_options_without_folder,
-    safe_csv_option,
+    safe_csv,
     table_options,
 )
 
@@ -49,7 +49,7 @@ _FILES = ("comparison.json", "comparison.csv", "labels.csv")
     type=click.IntRange(min=10),
     default=5_000,
 )
-@safe_csv_option
+@safe_csv
 @run_options_without_folder
 def compare(
     options: Options,

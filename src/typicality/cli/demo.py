@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from typicality.cli.options import Options, command, option
+from typicality.cli.options import Options, command, force, option
 
 
 @command
 @option("--output -o DIR", "The folder for all files.", default="typicality-demo")
-@option("--force", "Replace the files of an earlier demo.", is_flag=True)
+@force
 def demo(options: Options) -> None:
     """Try typicality on a real data set.
 

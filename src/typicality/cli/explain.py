@@ -2,15 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
     Options,
     command,
     file_argument,
     format_options,
-    option,
+    model_argument,
+    number,
     print_options,
 )
 
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
 
 
 @command
-@click.argument("model", metavar="MODEL", type=click.Path())
+@model_argument
 @file_argument
-@option("--row N", "The number of the row, counted from 0.", type=click.IntRange(min=0))
-@option("--line N", "The line of the row in the file.", type=click.IntRange(min=1))
+@number("--row N", "The number of the row, counted from 0.", 0)
+@number("--line N", "The line of the row in the file.", 1)
 @format_options
 @print_options
 def explain(options: Options, model: str, row: int | None, line: int | None) -> None:

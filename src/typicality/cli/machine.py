@@ -1,7 +1,7 @@
 """What a command may use: threads, processes of Dask, a device of torch."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.util import find_spec
 from typing import Any
 
@@ -23,19 +23,28 @@ def within(options: Options) -> Iterator[None]:
         yield
 
 
+def workers(options: Options) -> AbstractContextManager[None]:
+    """A context with the processes of Dask, if --workers asks for some."""
+    if options.workers is None:
+        return nullcontext()
+    from typicality.rows import dask
+
+    wanted = options.workers
+    return dask.workers(int(wanted), None) if wanted.isdigit() else dask.workers(None, wanted)
+
+
 def require_dask(options: Options) -> None:
-    """Refuse --workers and --scheduler where these make no sense, or Dask is not installed."""
-    if not options.uses_dask:
+    """Refuse --workers if it makes no sense, or Dask is not installed."""
+    if options.workers is None:
         return
-    if options.workers is not None and options.scheduler is not None:
+    if options.workers == "0" or not (options.workers.isdigit() or ":" in options.workers):
         raise WrongUseError(
-            "--workers starts processes on this machine, --scheduler uses those of "
-            "another; give only one of them."
+            f"--workers {options.workers}: give a number of processes, e.g. 4, or the address of a "
+            "scheduler, e.g. tcp://host:8786."
         )
     if find_spec("distributed") is None:
-        name = "--workers" if options.scheduler is None else "--scheduler"
         raise UnusableError(
-            f"{name} needs Dask, which is not installed: pip install 'dask[array,distributed]'."
+            "--workers needs Dask, which is not installed: pip install 'dask[array,distributed]'."
         )
 
 

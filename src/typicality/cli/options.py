@@ -3,7 +3,7 @@
 import csv
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -18,61 +18,15 @@ FORMAT = ("format", "delimiter", "header", "encoding", "decimal")
 
 @dataclass(frozen=True)
 class Options:
-    """What commands on a file are asked for; each command has some of these as its options.
+    """What commands on a file are asked for; --help says what each option means.
 
     Parameters
     ----------
     file : str
         The path, or "-" for standard input.
-    format : str or None
-        The format, where the name of the file does not tell.
-    delimiter : str or None
-        What stands between cells, where a first look at the file does not tell.
-    header : bool or None
-        Whether the first line names the columns, where a first look does not tell.
-    encoding : str or None
-        The encoding of a csv file, where a first look does not tell.
-    decimal : str or None
-        The decimal mark of a csv file, where a first look does not tell.
-    columns : tuple of str
-        The columns to use; all that are numeric where it is empty.
-    ignore : tuple of str
-        Columns to leave out.
-    scale : {"robust", "standard", "none"}
-        How columns are brought to one scale.
-    transform : {"none", "auto", "log"}
-        Which columns are replaced by logarithms.
-    categorical : tuple of str
-        Columns of categories that take part; ("auto",) for all columns of text.
-    ordered : tuple of str
-        Columns of ordered categories, as they were given: NAME=LOW,...,HIGH.
-    missing : {"error", "drop", "median"} or None
-        What happens to rows with missing values; None for what an earlier run did.
-    output : str or None
-        The folder or file for the results; None for one named after the file.
-    force : bool
-        Whether results that are there are replaced.
-    seed : int
-        The seed of everything random.
-    jobs : int or None
-        The number of threads; None for all cores.
-    safe_csv : bool
-        Whether cells that a spreadsheet would take for formulas are made text.
-    as_json : bool
-        Whether the result is printed as JSON.
-    quiet : bool
-        Whether nothing but errors is printed.
-    name : str or None
-        The column that names rows in the output; None for the most useful one.
     exact : bool
         Whether no other columns of numbers are used than `columns`, even if these are none, and
         columns have any number of categories: those of an earlier run are known.
-    device : str or None
-        The device of torch on which rows in memory are fitted; None for arrays of NumPy.
-    workers : int or None
-        The number of Dask processes of this machine that read the file; None for no Dask.
-    scheduler : str or None
-        The address of a scheduler of Dask.
     """
 
     file: str = ""
@@ -98,28 +52,12 @@ class Options:
     name: str | None = None
     exact: bool = False
     device: str | None = None
-    workers: int | None = None
-    scheduler: str | None = None
-
-    @property
-    def uses_dask(self) -> bool:
-        """Whether processes of Dask read the file."""
-        return self.workers is not None or self.scheduler is not None
+    workers: str | None = None
 
     @property
     def orders(self) -> dict[str, tuple[str, ...]]:
         """The ordered categories of each column of them, from the lowest to the highest."""
         return dict(map(_order, self.ordered))
-
-
-def order_text(name: str, order: Sequence[str]) -> str:
-    """Ordered categories of a column as --ordered takes them."""
-    return f"{name}={','.join(map(quoted, order))}"
-
-
-def _order(text: str) -> tuple[str, tuple[str, ...]]:
-    name, _, values = text.partition("=")
-    return name.strip(), tuple(value.strip() for value in next(csv.reader([values])))
 
 
 def command(function: Command, kind: type[click.Command] = click.Command) -> click.Command:
@@ -150,16 +88,10 @@ def command_line() -> tuple[str, ...]:
     So is --jobs, which changes no result.
     """
     ctx = click.get_current_context()
-    parameters = [each for each in ctx.command.params if each.name != "jobs"]
-    return ("typicality", str(ctx.info_name), *_typed(ctx, parameters))
-
-
-def _typed(ctx: click.Context, parameters: Sequence[click.Parameter]) -> tuple[str, ...]:
-    """Arguments and options as they could be typed."""
-    words: list[str] = []
-    for parameter in parameters:
+    words = ["typicality", str(ctx.info_name)]
+    for parameter in ctx.command.params:
         name = str(parameter.name)
-        if ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT:
+        if name == "jobs" or ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT:
             continue
         value = ctx.params[name]
         if isinstance(parameter, click.Argument):
@@ -173,10 +105,18 @@ def _typed(ctx: click.Context, parameters: Sequence[click.Parameter]) -> tuple[s
     return tuple(words)
 
 
+# ---- values of options ---------------------------------------------------------------------------
+
+
 def quoted(value: str) -> str:
     """A name as `list_option` reads it: quotation marks are doubled within others."""
     inner = value.replace('"', '""')
     return f'"{inner}"' if "," in value or inner != value else value
+
+
+def _order(text: str) -> tuple[str, tuple[str, ...]]:
+    name, _, values = text.partition("=")
+    return name.strip(), tuple(value.strip() for value in next(csv.reader([values])))
 
 
 def _comma_separated(
@@ -211,6 +151,9 @@ def _device(ctx: click.Context, parameter: click.Parameter, value: str | None) -
     return value
 
 
+# ---- the options ---------------------------------------------------------------------------------
+
+
 def option(names: str, help: str, **settings: Any) -> Callable[[Command], Command]:
     """An option as --help shows it, for example "--output -o DIR", and what it means.
 
@@ -221,9 +164,24 @@ def option(names: str, help: str, **settings: Any) -> Callable[[Command], Comman
     return click.option(*flags, metavar=metavar, help=help, **settings)
 
 
+def flag(names: str, help: str, **settings: Any) -> Callable[[Command], Command]:
+    """An option without a value."""
+    return option(names, help, is_flag=True, **settings)
+
+
 def list_option(names: str, help: str, **settings: Any) -> Callable[[Command], Command]:
     """An option that takes names with commas between them, and may be given several times."""
     return option(names, help, multiple=True, callback=_comma_separated, **settings)
+
+
+def choice(names: str, help: str, *values: str, **settings: Any) -> Callable[[Command], Command]:
+    """An option that takes one of some values."""
+    return option(names, help, type=click.Choice(values), **settings)
+
+
+def number(names: str, help: str, least: int, **settings: Any) -> Callable[[Command], Command]:
+    """An option that takes a whole number."""
+    return option(names, help, type=click.IntRange(min=least), **settings)
 
 
 def _adding(*options: Any) -> Callable[[Command], Command]:
@@ -237,12 +195,30 @@ def _adding(*options: Any) -> Callable[[Command], Command]:
     return add
 
 
+def output(help: str, **settings: Any) -> Callable[[Command], Command]:
+    """Where results are written."""
+    return option("--output -o DIR", help, type=click.Path(), **settings)
+
+
 file_argument = click.argument("file", metavar="FILE")
+model_argument = click.argument("model", metavar="MODEL", type=click.Path())
+force = flag("--force", "Replace existing results.")
+quiet = flag("--quiet -q", "Print only errors.")
+jobs = number("--jobs N", "The number of threads. [default: all cores]", 1)
+safe_csv = flag(
+    "--safe-csv",
+    "Write an apostrophe before cells of text that begin with = + - or @, so that a spreadsheet "
+    "does not treat them as formulas.",
+)
+print_options = _adding(
+    click.option("--json", "as_json", is_flag=True, help="Print only the result, as JSON."), quiet
+)
+
 format_options = _adding(
-    option(
+    choice(
         "--format NAME",
         "The format of FILE: csv, tsv, ndjson, parquet, arrow, npy or xlsx. [default: detected]",
-        type=click.Choice(["csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx"]),
+        *("csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx"),
     ),
     option(
         "--delimiter CHAR",
@@ -254,10 +230,10 @@ format_options = _adding(
         "Whether the first line of a csv file names the columns. [default: detected]",
         default=None,
     ),
-    option(
+    choice(
         "--decimal CHAR",
         "The decimal mark of a csv file, a point or a comma. [default: detected]",
-        type=click.Choice([".", ","]),
+        *(".", ","),
     ),
     option(
         "--encoding NAME", "The encoding of a csv file, for example cp1252. [default: detected]"
@@ -269,26 +245,26 @@ table_options = _adding(
     format_options,
     list_option("--columns -c A,B", "Use only these columns. [default: all columns of numbers]"),
     list_option("--ignore A,B", "Leave these columns out."),
-    option(
+    choice(
         "--scale",
         "Scale columns by median and quartiles (robust), by mean and standard deviation "
         "(standard), or not at all.",
-        type=click.Choice(["robust", "standard", "none"]),
+        *("robust", "standard", "none"),
         default="robust",
     ),
-    option(
+    choice(
         "--transform",
         "Take logarithms, before scaling, of no column, of skewed columns (auto), or of all "
         "columns (log).",
-        type=click.Choice(["none", "auto", "log"]),
+        *("none", "auto", "log"),
         default="none",
     ),
-    option(
+    choice(
         "--missing",
         "What to do with missing values: stop and report them (error), leave such rows out "
         "(drop), or fill in the median of the column (median; missing categories become a "
         "category of their own).",
-        type=click.Choice(["error", "drop", "median"]),
+        *("error", "drop", "median"),
         default="error",
     ),
 )
@@ -308,35 +284,14 @@ category_options = _adding(
     ),
 )
 
-print_options = _adding(
-    click.option("--json", "as_json", is_flag=True, help="Print only the result, as JSON."),
-    option("--quiet -q", "Print only errors.", is_flag=True),
-)
-
-safe_csv_option = option(
-    "--safe-csv",
-    "Write an apostrophe before cells of text that begin with = + - or @, so that a spreadsheet "
-    "does not treat them as formulas.",
-    is_flag=True,
-)
-
-jobs_option = option(
-    "--jobs N", "The number of threads. [default: all cores]", type=click.IntRange(min=1)
-)
-
 _work_options = _adding(
-    option("--force", "Replace existing results.", is_flag=True),
+    force,
     option(
         "--seed N", "The seed of all random numbers.", type=click.IntRange(0, 2**32 - 1), default=0
     ),
-    jobs_option,
+    jobs,
     print_options,
 )
-
-
-def _output(help: str) -> Any:
-    return option("--output -o DIR", help, type=click.Path())
-
 
 fit_options = _adding(
     option(
@@ -344,10 +299,10 @@ fit_options = _adding(
         "The width of the kernel, in units of the scaled columns, or the name of a rule (knn, "
         "median, scott, ...). [default: auto]",
     ),
-    option("--kernel NAME", "The kernel, for example gaussian or laplacian."),
     option(
         "--param NAME=VALUE",
-        "Any other parameter of the estimator; may be given several times.",
+        "Any other parameter of the estimator, for example kernel=laplacian; may be given several "
+        "times.",
         multiple=True,
     ),
     option(
@@ -355,8 +310,8 @@ fit_options = _adding(
         "The column that names rows in the output. [default: the most useful column of text]",
     ),
     option("--report/--no-report", "Whether to write report.html.", default=True),
-    _output("The folder for the results. [default: a folder named after FILE]"),
-    safe_csv_option,
+    output("The folder for the results. [default: a folder named after FILE]"),
+    safe_csv,
     option(
         "--device NAME",
         "Fit the model on a device of torch: cuda, cuda:1, cpu, or auto (cuda if there is one). "
@@ -365,16 +320,11 @@ fit_options = _adding(
     ),
     option(
         "--workers N",
-        "Read FILE in blocks with N Dask workers on this machine.",
-        type=click.IntRange(min=1),
-    ),
-    option(
-        "--scheduler ADDRESS",
-        "Read FILE in blocks with the workers of a running Dask scheduler, e.g. tcp://host:8786. "
-        "The workers need FILE under the same path.",
+        "Read FILE in blocks with N Dask workers on this machine, or with the workers of a running "
+        "Dask scheduler, e.g. tcp://host:8786; these need FILE under the same path.",
     ),
     _work_options,
 )
 run_options_without_folder = _adding(
-    _output("A folder for the results. [default: results are only printed]"), _work_options
+    output("A folder for the results. [default: results are only printed]"), _work_options
 )

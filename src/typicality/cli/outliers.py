@@ -13,7 +13,7 @@ from typicality.cli.options import (
     option,
     table_options,
 )
-from typicality.cli.parameters import check_categories, configure
+from typicality.cli.parameters import configure
 
 _DEFAULT_RATE, _DEFAULT_FDR = 0.05, 0.1
 _MOST_FITTED = 20_000  # rows: time grows with their square, and more change little
@@ -39,11 +39,6 @@ _MOST_FITTED = 20_000  # rows: time grows with their square, and more change lit
     "With --reference: the false discovery rate. On average, at most a fraction Q of the flagged "
     "rows are false alarms. [default: 0.1]",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-)
-@option(
-    "--novelty",
-    "The rows of FILE are known to be clean; use `score` to find outliers in new rows.",
-    is_flag=True,
 )
 @option(
     "--max-rows N",
@@ -82,7 +77,6 @@ def outliers(
         raise WrongUseError(
             "--fdr and --rate both set which rows are flagged; give only one of them."
         )
-    check_categories(options, parameters["kernel"])
     given = bool(param) or any(parameters.values())
     if reference is not None:
         parameters["novelty"] = True
@@ -92,7 +86,7 @@ def outliers(
     def configured() -> Any:
         from typicality import OneClusterPCM
 
-        return configure(OneClusterPCM(max_samples=max_rows), parameters, param, seed=options.seed)
+        return configure(OneClusterPCM(max_samples=max_rows), parameters, param, options)
 
     from typicality.cli.run import Task, run_to_folder
 

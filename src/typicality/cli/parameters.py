@@ -10,14 +10,10 @@ from typicality.cli.errors import WrongUseError
 from typicality.cli.options import Options
 
 OPTIONS = {
-    "alpha": "--alpha",
-    "assign": "--assign",
     "at_least": "--at-least",
     "contamination": "--rate",
-    "kernel": "--kernel",
-    "min_cluster_size": "--min-cluster-size",
     "n_clusters": "--clusters",
-    "novelty": "--novelty",
+    "novelty": "--reference",
     "random_state": "--seed",
     "sigma": "--sigma",
 }
@@ -29,7 +25,7 @@ def option_for(parameter: str) -> str:
 
 
 def configure(
-    estimator: Any, options: Mapping[str, Any], param: Sequence[str], *, seed: int
+    estimator: Any, given: Mapping[str, Any], param: Sequence[str], options: Options
 ) -> Any:
     """Set the parameters of an estimator, and judge their values.
 
@@ -37,15 +33,15 @@ def configure(
     ----------
     estimator : estimator
         The estimator; it is changed and returned.
-    options : mapping
+    given : mapping
         Parameters that have an option of their own, by name; None where the option was not given.
     param : sequence of str
         Further parameters, as ``--param NAME=VALUE`` gave them.
-    seed : int
-        The `random_state`, where the estimator has one.
+    options : Options
+        The shared options.
     """
     known = estimator.get_params(deep=False)
-    values = {name: value for name, value in options.items() if value is not None}
+    values = {name: value for name, value in given.items() if value is not None}
     values = {name: parse_value(v) if isinstance(v, str) else v for name, v in values.items()}
     for text in param:
         name, equals, value = (part.strip() for part in text.partition("="))
@@ -54,7 +50,7 @@ def configure(
                 f"--param {text!r} does not have the form NAME=VALUE; write, for example, "
                 "--param tol=1e-6."
             )
-        if options.get(name) is not None or name in ("n_clusters", "random_state"):
+        if given.get(name) is not None or name in ("n_clusters", "random_state"):
             raise WrongUseError(f"The option {OPTIONS[name]} sets {name}; leave it out of --param.")
         if name == "store_memberships":
             raise WrongUseError(
@@ -70,23 +66,19 @@ def configure(
             f"The kernel {values['kernel']!r} needs a square matrix instead of rows, which "
             "the command line does not read; use the estimator from Python."
         )
+    if options.categorical and values.get("kernel") not in (None, "gaussian", "linear"):
+        raise WrongUseError(
+            f"The kernel {values['kernel']!r} compares only numbers, so it cannot be combined with "
+            "--categorical. Leave it out, or use --param kernel=gaussian."
+        )
     if "random_state" in known:
-        values["random_state"] = seed
+        values["random_state"] = options.seed
     estimator.set_params(**values)
     try:
         estimator._validate_params()
     except ValueError as error:
         raise WrongUseError(str(error)) from error
     return estimator
-
-
-def check_categories(options: Options, kernel: str | None) -> None:
-    """Refuse a kernel, as --kernel names it, that does not compare categories."""
-    if options.categorical and kernel not in (None, "gaussian", "linear"):
-        raise WrongUseError(
-            f"--kernel {kernel} compares only numbers, so it cannot be combined with "
-            "--categorical. Remove --kernel, or use --kernel gaussian."
-        )
 
 
 def parse_value(text: str) -> Any:

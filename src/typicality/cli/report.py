@@ -11,7 +11,7 @@ import click
 
 from typicality._words import counted, listed, shown_path
 from typicality.cli.errors import UnusableError, note_written
-from typicality.cli.options import Options, command, option
+from typicality.cli.options import Options, command, force, model_argument, option, quiet
 from typicality.exceptions import ClusteringWarning
 
 if TYPE_CHECKING:
@@ -54,15 +54,15 @@ _SHOWN = (
 
 
 @command
-@click.argument("model", metavar="MODEL", type=click.Path())
+@model_argument
 @click.argument("file", metavar="[FILE]", default="")
 @option(
     "--output -o OUT.html",
     "The file to write. [default: report.html in the folder of the run]",
     type=click.Path(),
 )
-@option("--force", "Replace a file that exists already.", is_flag=True)
-@option("--quiet -q", "Print only errors.", is_flag=True)
+@force
+@quiet
 def report(options: Options, model: str) -> None:
     """Rebuild the HTML report of an earlier run.
 

@@ -27,7 +27,7 @@ from typicality.run_folder import Judged, RowReasons, Run
 if TYPE_CHECKING:
     from typicality.preprocessing.table_rows import ModelRows
 
-_MACHINE = ("jobs", "device", "workers", "scheduler")  # options for run.json
+_MACHINE = ("jobs", "device", "workers")  # options for run.json
 _GAP_AMONG = 10  # a gap is looked for among this part of the rows, the lowest scores
 
 

@@ -4,7 +4,6 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from typicality.cli.console import Terminal
 from typicality.cli.description import check_name
 from typicality.cli.errors import UnusableError, option_of
 from typicality.cli.folder import REPORT, new_folder, require_free, results_name, write_record
-from typicality.cli.machine import device_of, on_device, require_dask, within
+from typicality.cli.machine import device_of, on_device, require_dask, within, workers
 from typicality.cli.notices import notice_text, notices
 from typicality.cli.options import Options
 from typicality.cli.rows import (
@@ -174,7 +173,7 @@ def _result(task: Task, estimator: Any, table: TableFile, folder: Path) -> Any:
         clean = _read_reference(task.reference, table, options, terminal)
         options = _as_reference(options, clean)
     rows, too_large = None, None
-    if not options.uses_dask:
+    if options.workers is None:
         try:
             with terminal.doing(f"Reading {table.name}"):
                 rows = read_file(table, options, at_least=2 if clean is None else 1)
@@ -182,7 +181,7 @@ def _result(task: Task, estimator: Any, table: TableFile, folder: Path) -> Any:
             too_large = error
     estimator = task.configured() if estimator is None else estimator
     began = time.perf_counter()
-    with _workers(options), warnings.catch_warnings(record=True) as caught:
+    with workers(options), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             if rows is None:
@@ -384,15 +383,6 @@ def _refuse_blocks(task: Task, table: TableFile, too_large: TableError | None) -
     raise UnusableError(f"{table.name} cannot be read in blocks, because {why}.")
 
 
-def _workers(options: Options) -> AbstractContextManager[None]:
-    """A context with the processes of Dask, if these were asked for."""
-    if not options.uses_dask:
-        return nullcontext()
-    from typicality.rows.dask import workers
-
-    return workers(options.workers, options.scheduler)
-
-
 def _fit_by_passes(task: Task, estimator: Any, table: TableFile) -> Fit:
     """Scale by passes over all rows, and fit these, or a sample of them in memory.
 
@@ -451,7 +441,7 @@ def _open(table: TableFile, numeric: NumericTable, options: Options) -> Any:
     from typicality.rows.file import pieces_of
 
     how: dict[str, Any] = {"signs": numeric.signs, "missing": _MISSING[str(options.missing)]}
-    if not options.uses_dask:
+    if options.workers is None:
         rows = RowsOfFile(table, numeric.names, **how)
         rows.names = list(numeric.names)  # those of npy files, which have none, are made up
         return rows

@@ -2,37 +2,38 @@
 
 from typing import Any
 
-import click
-
 from typicality.cli.errors import WrongUseError, note_written
 from typicality.cli.options import (
     Options,
+    choice,
     command,
     file_argument,
+    force,
     format_options,
-    jobs_option,
+    jobs,
+    model_argument,
     option,
     print_options,
-    safe_csv_option,
+    safe_csv,
 )
 
 
 @command
-@click.argument("model", metavar="MODEL", type=click.Path())
+@model_argument
 @file_argument
 @option(
     "--output -o OUT.csv", "The file to write, .csv or .parquet; - is standard output.", default="-"
 )
-@option("--force", "Replace a file that exists already.", is_flag=True)
-@safe_csv_option
+@force
+@safe_csv
 @format_options
-@option(
+@choice(
     "--missing",
     "What to do with missing values: stop and report them (error), leave such rows out (drop), or "
     "fill in the median of the training rows (median). [default: as in the run]",
-    type=click.Choice(["error", "drop", "median"]),
+    *("error", "drop", "median"),
 )
-@jobs_option
+@jobs
 @print_options
 def score(options: Options, model: str) -> None:
     """Apply the model of an earlier run to new rows.

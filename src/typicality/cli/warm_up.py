@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from typicality.cli.options import Options, command, option
+from typicality.cli.options import Options, command, option, quiet
 
 KERNELS = ("Gaussian", "Laplacian", "Cauchy")
 # Estimators, and parameters with which their fits run different loops.
@@ -20,7 +20,7 @@ FITS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 @command
 @option("--jobs -j N", "The number of processes. [default: all cores]", type=click.IntRange(1))
-@option("--quiet -q", "Print only errors.", is_flag=True)
+@quiet
 def warm_up(options: Options) -> None:
     """Compile all code in advance, for this machine.
 

@@ -1,6 +1,5 @@
 """The data of a page: one structure of numbers and sentences, written as JSON."""
 
-import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +10,7 @@ from sklearn.utils import resample
 from sklearn.utils.validation import check_is_fitted
 
 import typicality
-from typicality._arguments import check_whole
+from typicality._arguments import check_same_length, check_whole
 from typicality._checks import check_rows
 from typicality._estimators import ESTIMATORS
 from typicality._typing import Doubles, Labels, Places
@@ -23,7 +22,6 @@ from typicality.report.axes import choose_axes
 from typicality.report.certainty import how_sure
 from typicality.report.clusters import (
     PROFILE_LENGTH,
-    ClusterTable,
     choose_branches,
     telling_categories,
     tree_payload,
@@ -39,12 +37,11 @@ _REASONS = 3  # features named for an outlier
 _MOST_EXPLAINED = 400_000  # values of rows with reasons: a second or two to find their neighbours
 _ROWS_COMPARED = 1000
 _TELLING = 0.5  # spreads: a smaller deviation explains nothing
-_FAR = 999  # spreads: larger deviations are not told apart
+_FAR = 999.0  # spreads: larger deviations are not told apart
 _MOST_TEXTS, _MOST_TABULATED = 20, 2  # values of a column of text that is tabulated, such columns
 MINUS = "\N{MINUS SIGN}"
 _ROW_WORDS = "Rows are counted from 0, as in the data."
 _NUMBER_WORDS = "Rows are named by their {} in the data."
-_LONGEST_VALUE = 60  # characters of a parameter
 _ENDINGS = {
     "converged": "It converged after {n}.",
     "max_iter": "It was stopped by max_iter after {n}, before it had converged.",
@@ -72,7 +69,6 @@ def build_payload(
     the explanation of all rows, if it is known already, in place of X and `display`.
     """
     max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
-    notes, warnings = _check_sentences(notes, warnings)
     if explanation is None:
         _check_reportable(model)
         rows = check_rows(model, X, training=False)
@@ -80,21 +76,29 @@ def build_payload(
     found, features = explanation.view, explanation.features
     categories = () if features.categories is None else features.categories.names
     cells = {} if cells is None else cells
-    _check_cells(cells, found.n_rows)
+    for name, values in cells.items():
+        check_same_length(len(values), f"cells[{name!r}]", found.n_rows, "X")
     row_word, numbers = _check_row_numbers(row_numbers, found.n_rows)
     row_word = clean_text(row_word)
     tabulated = {name: texts for name, texts in cells.items() if name not in categories}
     clusters = explanation.clusters
-    branches = _branches(found, max_rows)
-    wanted = _wanted(found, branches, clusters)
+    branches: list[dict[str, Any]] = []
+    wanted = clusters.typical_rows
+    if found.tree is not None:
+        size = found.min_size
+        branches = choose_branches(
+            found.tree, found.labels, min_cluster_size=size, max_rows=max_rows
+        )
+        wanted = np.append(found.tree.row_of[[each["peak"] for each in branches]], wanted)
     shown, sample_note = choose_rows(found, max_rows, wanted=wanted, random_state=random_state)
     outliers = explanation.among(shown)
     importance = _importance(clusters.deviations, PROFILE_LENGTH)
     importance += _importance(outliers.deviations, _REASONS)
     kept, axes = choose_axes(found, features, shown, importance=importance, outliers=outliers)
-    notes = notes or _default_notes(model, found, len(features.names), len(clusters.labels))
+    about = "Outliers" if found.kind == "detector" else "Clusters and outliers"
+    notes = notes or _default_notes(model, found, len(features.names))
     return {
-        "title": clean_text(_title(found) if title is None else title),
+        "title": clean_text(title or f"{about} in {counted(found.n_rows, 'row')}"),
         "made_by": f"typicality {typicality.__version__}",
         "certainty": how_sure(model, found, clusters),
         "n_rows": found.n_rows,
@@ -113,26 +117,6 @@ def build_payload(
         "notes": [list(map(clean_text, note)) for note in notes],
         "warnings": [clean_text(text) for text in warnings],
     }
-
-
-def _title(found: FittedView) -> str:
-    what = "Outliers" if found.kind == "detector" else "Clusters and outliers"
-    return f"{what} in {counted(found.n_rows, 'row')}"
-
-
-def _branches(found: FittedView, max_rows: int) -> list[dict[str, Any]]:
-    if found.tree is None:
-        return []
-    return choose_branches(
-        found.tree, found.labels, min_cluster_size=found.min_size, max_rows=max_rows
-    )
-
-
-def _wanted(found: FittedView, branches: list[dict[str, Any]], clusters: ClusterTable) -> Places:
-    """Rows that a page must show: the peaks of branches, and the most typical rows."""
-    nodes = [branch["peak"] for branch in branches]
-    peaks = nodes if found.tree is None else found.tree.row_of[nodes]
-    return np.append(peaks, clusters.typical_rows).astype(np.intp)
 
 
 def _rows_payload(found: FittedView, shown: Places) -> dict[str, Any]:
@@ -251,13 +235,12 @@ def profile_words(explained: Explanation, k: int) -> str:
         if j < 0 or abs(deviation) < least:
             continue
         own, elsewhere = clusters.medians[k, j], clusters.elsewhere[k, j]
-        how = f"{deviation:+.1f}" if abs(deviation) < _FAR else f"{'+-'[deviation < 0]}over {_FAR}"
         values = "high" if deviation > 0 else "low"
         if np.isfinite(elsewhere):
-            values = (
-                f"{for_people(own, names[j])} against {for_people(elsewhere, names[j])} elsewhere"
-            )
-        words.append(f"{names[j]} {values} ({how.replace('-', MINUS)})")
+            two = (for_people(value, names[j]) for value in (own, elsewhere))
+            values = "{} against {} elsewhere".format(*two)
+        values = f"{values} ({np.clip(deviation, -_FAR, _FAR):+.1f})"
+        words.append(f"{names[j]} {values.replace('-', MINUS)}")
     words += telling_categories(clusters.commonest[k])[:PROFILE_LENGTH]
     return ", ".join(words) or "No single column stands out."
 
@@ -265,9 +248,8 @@ def profile_words(explained: Explanation, k: int) -> str:
 def _commonest_texts(labels: Labels, cells: Mapping[str, Sequence[Any]]) -> dict[int, str]:
     """The most frequent text of each label, in the first columns that have few texts."""
     words: dict[int, list[str]] = {label: [] for label in np.unique(labels).tolist()}
-    few = [
-        name for name in cells if 2 <= len(set(cells[name])) <= min(_MOST_TEXTS, len(labels) / 2)
-    ]
+    most = min(_MOST_TEXTS, len(labels) / 2)
+    few = [name for name in cells if 2 <= len(set(cells[name])) <= most]
     for name in few[:_MOST_TABULATED]:
         values = np.asarray([str(value) for value in cells[name]], dtype=object)
         for label, said in words.items():
@@ -307,37 +289,18 @@ def _number(value: Any) -> float | None:
 # ---- what was run on what, in words --------------------------------------------------------------
 
 
-def _default_notes(model: Any, found: FittedView, n_features: int, n_clusters: int) -> list[Any]:
+def _default_notes(model: Any, found: FittedView, n_features: int) -> list[Any]:
     """Pairs of a heading and a sentence or two."""
     explained = getattr(model, "explanation_", None)
     model = chosen_method(model)
+    meaning = ESTIMATORS[type(model).__name__].meaning if type(model).__name__ in ESTIMATORS else ""
     return [
         ("Data", f"{counted(found.n_rows, 'row')}, {counted(n_features, 'column')}."),
         *([] if explained is None else [("Choice", explained)]),
-        ("Method", _method(model)),
-        ("Result", _result(found, n_clusters)),
+        ("Method", f"{' '.join(repr(model).split())}{meaning and ': '}{meaning}."),
         ("Iterations", _ENDINGS[model.status_].format(n=counted(model.n_iter_, "iteration"))),
         ("Computation", f"{model.sums_[:1].upper()}{model.sums_[1:]}"),
     ]
-
-
-def _method(model: Any) -> str:
-    """The method, what it finds, and the parameters that are not the default."""
-    name = type(model).__name__
-    meaning = f" ({ESTIMATORS[name].meaning})" if name in ESTIMATORS else ""
-    defaults = inspect.signature(type(model)).parameters
-    given = []
-    for parameter, value in model.get_params(deep=False).items():
-        default = defaults[parameter].default
-        if value is default or (type(value) is type(default) and np.all(value == default)):
-            continue
-        text = repr(value)
-        if hasattr(value, "shape"):
-            text = f"an array of shape {tuple(value.shape)}"
-        elif len(text) > _LONGEST_VALUE:
-            text = f"{text[:_LONGEST_VALUE]}…"
-        given.append(f"{parameter}={text}")
-    return f"{name}{meaning}, with {', '.join(given) or 'its default parameters'}."
 
 
 def clusters_words(n_clusters: int, n_unassigned: int, n_rows: int) -> str:
@@ -347,28 +310,6 @@ def clusters_words(n_clusters: int, n_unassigned: int, n_rows: int) -> str:
         return f"{clusters}; every row belongs to one"
     rows = f"{counted(n_unassigned, 'row')} ({share(n_unassigned, n_rows)})"
     return f"{clusters}; {rows} {'is' if n_unassigned == 1 else 'are'} unassigned"
-
-
-def _result(found: FittedView, n_clusters: int) -> str:
-    n_unassigned = found.n_unassigned
-    if found.kind == "detector":
-        rows = f"{counted(n_unassigned, 'row')} ({share(n_unassigned, found.n_rows)})"
-        be = "is" if n_unassigned == 1 else "are"
-        return (
-            f"{rows} {be} flagged as outliers: the least typical ones. Their number was "
-            "chosen beforehand (contamination), not found in the data; look at how far "
-            "below the others they are."
-        )
-    clusters = clusters_words(n_clusters, n_unassigned, found.n_rows)
-    if n_unassigned == 0:
-        return f"{clusters}."
-    if found.kind == "prototypes":
-        return f"{clusters}: typical of no cluster."
-    return (
-        f"{clusters}, because they are in the core of no "
-        "cluster. They are not necessarily outliers: many lie at the edge of a cluster "
-        "or between two; outliers are the rarest of them."
-    )
 
 
 # ---- checks --------------------------------------------------------------------------------------
@@ -424,32 +365,4 @@ def _check_row_numbers(
             f"row_numbers must be a pair of a word, e.g. 'line', and {n_rows} integers, one for "
             f"each row; its numbers have shape {numbers.shape} and type {numbers.dtype}."
         )
-    if n_rows and not 0 <= numbers.min() <= numbers.max() <= np.iinfo(np.int32).max:
-        raise ValueError("row_numbers must be numbers from 0 to 2147483647.")
     return str(word), numbers.astype(np.int32)
-
-
-def _check_cells(cells: Any, n_rows: int) -> None:
-    """Further columns, of text."""
-    if not isinstance(cells, Mapping):
-        raise TypeError(
-            f"cells must map names of columns to their values, got {type(cells).__name__}. Pass "
-            "e.g. {'city': list_of_cities}."
-        )
-    for name, values in cells.items():
-        if isinstance(values, str) or not hasattr(values, "__len__"):
-            raise TypeError(f"cells[{name!r}] must be a sequence with a value for each row.")
-        if len(values) != n_rows:
-            raise ValueError(
-                f"cells[{name!r}] has {len(values)} values, but X has {n_rows} rows. Pass one "
-                "value for each row."
-            )
-
-
-def _check_sentences(notes: Any, warnings: Any) -> tuple[list[tuple[str, str]], list[str]]:
-    """Notes, as pairs of a heading and a sentence, and warnings."""
-    if isinstance(notes, str) or any(isinstance(note, str) or len(note) != 2 for note in notes):
-        raise ValueError("notes must be pairs of a heading and a sentence.")
-    if isinstance(warnings, str):
-        raise TypeError("warnings must be a sequence of sentences, not one string.")
-    return [(str(heading), str(text)) for heading, text in notes], [str(w) for w in warnings]
