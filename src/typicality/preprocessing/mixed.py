@@ -1,6 +1,5 @@
 """Numbers and categories as rows of numbers."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from typicality._checks import refuse_dates
 from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
-from typicality._typing import Doubles
+from typicality._typing import Doubles, Places
 from typicality.exceptions import FeatureWarning, warn
 from typicality.explain import CategoryColumns
 from typicality.preprocessing.scaling import ColumnScaler
@@ -168,11 +167,10 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         for column, kind in zip(table, self._kinds(table), strict=True):
             known = np.array(column.order if kind == "rank" else (), dtype=object)
             if kind == "category":
-                counts = Counter(self._texts(column))
-                known = np.array(sorted(counts), dtype=object)
+                known, counts = np.unique(self._texts(column), return_counts=True)
                 reason = reason_to_leave_out(len(known), len(column.values), self.max_categories)
                 if reason is None:
-                    heights.append(self._height(column.name, [counts[each] for each in known]))
+                    heights.append(self._height(column.name, counts))
                 else:
                     kind, known, left_out[column.name] = "left out", known[:0], reason
             kinds.append(kind)
@@ -316,9 +314,9 @@ class MixedColumns(TransformerMixin, BaseEstimator):
                 )
         return ["category" if j in chosen else column.kind for j, column in enumerate(table)]
 
-    def _height(self, name: str, counts: Sequence[int]) -> float:
+    def _height(self, name: str, counts: Places) -> float:
         if self.mismatch == "balanced":
-            return float(1.0 / np.sqrt(1.0 - np.sum(np.divide(counts, sum(counts)) ** 2)))
+            return float(1.0 / np.sqrt(1.0 - np.sum((counts / counts.sum()) ** 2)))
         worth: Any = self.mismatch
         if isinstance(worth, dict):
             worth = worth.get(name, _MISMATCH)
