@@ -36,7 +36,7 @@ LAYERS = [
     ["_threads", "kernels", "membership"],
     ["_quantiles", "tables"],
     ["rows"],
-    ["operators"],
+    ["sums"],
     ["spaces"],
     ["geometry"],
     ["bandwidth", "solve"],

@@ -39,13 +39,13 @@ _MODULES = (
     "levelsets",
     "membership",
     "metrics",
-    "operators",
     "persistence",
     "plot",
     "preprocessing",
     "report",
     "rows",
     "stability",
+    "sums",
     "tables",
 )
 

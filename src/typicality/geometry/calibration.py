@@ -8,7 +8,7 @@ from scipy.special import betaincinv
 from typicality._quantiles import unit_of_weight
 from typicality._typing import Doubles, Floats
 from typicality.geometry.scores import KnownRows
-from typicality.operators.base import row_sums
+from typicality.sums.base import row_sums
 
 _ENTRIES_AT_ONCE = 2**20  # of the matrix of kernel values
 _STEPS = 1024

@@ -11,15 +11,15 @@ from typicality._quantiles import weighted_quantile
 from typicality._tensors import array_of
 from typicality._threads import over_blocks
 from typicality._typing import Doubles, Floats, Places
-from typicality.operators import Columns, has_compiled_sums
-from typicality.operators.base import row_sums
-from typicality.operators.dense import gather
-from typicality.operators.tails import ExactTails
 from typicality.spaces.gram import (
     ExpandedPrototypes,
     KernelPrototypes,
     sqdist_of_products,
 )
+from typicality.sums import Columns, has_compiled_sums
+from typicality.sums.base import row_sums
+from typicality.sums.dense import gather
+from typicality.sums.tails import ExactTails
 
 _SAME_PLACE = {8: 1e-9, 4: 1e-5}  # of the spread of the data, by the bytes of a number
 BLOCK_ROWS = 2**17  # of work over threads: longer than what Python does between the arrays

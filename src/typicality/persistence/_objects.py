@@ -18,7 +18,6 @@ from typicality._sparse import SparseArray
 from typicality._tensors import array_of
 from typicality._words import enumerated
 from typicality.exceptions import ModelFileError
-from typicality.operators.torch_blocked import DeviceSums
 from typicality.persistence._arrays import DTYPES, ArrayReader, ArrayWriter
 from typicality.persistence._schema import (
     IS_SOUND,
@@ -38,6 +37,7 @@ from typicality.persistence._schema import (
 )
 from typicality.persistence._scikit_learn import NOT_SAVED
 from typicality.rows import is_dask
+from typicality.sums.torch_blocked import DeviceSums
 
 _DEEPEST = 8  # lists in lists of a parameter
 # Objects in objects. Code that walks a model, as `repr` does, visits shared ones again each time.

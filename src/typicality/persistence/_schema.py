@@ -31,8 +31,8 @@ from typicality import kernels, membership
 from typicality._estimators import ESTIMATORS as TABLE
 from typicality._typing import Index
 from typicality.cluster._estimator import OPTIONAL_ATTRIBUTES
-from typicality.operators import has_compiled_sums
 from typicality.persistence import _scikit_learn
+from typicality.sums import has_compiled_sums
 
 
 def _in(module: str, *names: str) -> tuple[str, ...]:
@@ -67,18 +67,18 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "Stretched",
     ),
     "Columns": _in(
-        "typicality.operators.columns", "KernelColumns", "PrecomputedKernel", "PrecomputedSqdist"
+        "typicality.sums.columns", "KernelColumns", "PrecomputedKernel", "PrecomputedSqdist"
     ),
     "Expansion": (
-        "typicality.operators.dense.DenseSums",
-        "typicality.operators.tiles.TileExpansion",
-        "typicality.operators.fourier.FourierExpansion",
-        "typicality.operators.landmarks.ReducedSet",
+        "typicality.sums.dense.DenseSums",
+        "typicality.sums.tiles.TileExpansion",
+        "typicality.sums.fourier.FourierExpansion",
+        "typicality.sums.landmarks.ReducedSet",
     ),
     "Enum": ("typicality.solve.picard.Status",),
     "": (
         "typicality.minimax.MinimaxPaths",
-        "typicality.operators.fourier.FourierGrid",
+        "typicality.sums.fourier.FourierGrid",
         "typicality.spaces.euclidean.Centroids",
         "typicality.spaces.gram.ExpandedPrototypes",
         *_in("typicality.spaces.nearest", "NearestRows", "GivenDistances"),

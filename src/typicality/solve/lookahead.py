@@ -9,11 +9,11 @@ import numpy as np
 from typicality._cached import cached_property
 from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats, Places
-from typicality.operators.columns import KernelColumns
-from typicality.operators.tiles import Tiles
 from typicality.solve.picard import picard
 from typicality.solve.step import ClusterState, Step
 from typicality.spaces import KernelPrototypes
+from typicality.sums.columns import KernelColumns
+from typicality.sums.tiles import Tiles
 
 _SAMPLE = 2048  # rows
 _WORTHWHILE = 8  # times the sample: the rows that a row is compared with in a plain step
@@ -70,7 +70,7 @@ class LookAhead:
     plain : callable
         The plain step.
     space : Gram
-        The space of the rows, with products by :class:`typicality.operators.tiles.Tiles`.
+        The space of the rows, with products by :class:`typicality.sums.tiles.Tiles`.
     """
 
     plain: Step
