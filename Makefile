@@ -40,7 +40,7 @@ lowest:
 		"pytest<9" pytest-xdist hypothesis psutil pandas polars
 	$(VENV)-lowest/bin/python tests/smoke.py
 	SCIPY_ARRAY_API=0 OMP_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -n auto --maxprocesses 4 --dist loadgroup \
-		tests/cluster/test_estimators.py tests/cluster/test_sklearn.py tests/membership tests/operators/test_contract.py tests/persistence tests/tables \
+		tests/cluster/test_estimators.py tests/cluster/test_sklearn.py tests/membership tests/sums/test_contract.py tests/persistence tests/tables \
 		tests/cli/test_categories.py tests/cli/test_cluster.py tests/cli/test_compare.py tests/cli/test_outliers.py
 
 # Compiled code with checks of every index.
@@ -49,7 +49,7 @@ lowest:
 bounds: $(READY)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(BOUNDS) OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n auto \
 		--maxprocesses 4 --dist loadgroup -k "not sums_know_their_error" tests/test_kernels.py tests/test_minimax.py \
-		tests/operators tests/levelsets tests/membership tests/metrics tests/solve \
+		tests/sums tests/levelsets tests/membership tests/metrics tests/solve \
 		tests/cluster
 
 bench: $(READY)

@@ -28,12 +28,12 @@ from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
 from typicality._tensors import OnDevice
 from typicality.kernels import Gaussian
 from typicality.membership import Fuzzy
-from typicality.operators import Fused, KernelColumns, Tiles
 from typicality.rows import TensorRows
 from typicality.spaces import Euclidean
+from typicality.sums import Fused, KernelColumns, Tiles
 
 _ROOT = Path(__file__).resolve().parents[1]
-_TESTS = ["operators/test_device.py", "cluster/test_tensors.py", "spaces/test_torch_sweep.py"]
+_TESTS = ["sums/test_device.py", "cluster/test_tensors.py", "spaces/test_torch_sweep.py"]
 _SAMPLE = 1000  # rows, half of them the outermost
 _TEST_SECONDS = 240
 _LATEST_START = 420  # seconds; parts that would begin later are left out

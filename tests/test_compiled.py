@@ -20,8 +20,8 @@ from typicality.compiled.sweep import fold_rows, write_rows
 from typicality.kernels import Stationary
 from typicality.kernels.stationary import CompiledKernel, SinglePrecision
 from typicality.membership.base import Array, CompiledRule, NearestPrototype, labels
-from typicality.operators import KernelColumns, Tiles
 from typicality.spaces import Euclidean
+from typicality.sums import KernelColumns, Tiles
 
 pytestmark = pytest.mark.xdist_group("compiled")  # long: it begins first
 

@@ -11,8 +11,8 @@ from reference.kernel_sums import log_sums
 from typicality import OneClusterPCM
 from typicality.density import LeaveOneOut
 from typicality.kernels import Gaussian, Linear, Polynomial
-from typicality.operators.tails import ExactTails
 from typicality.spaces import Gram
+from typicality.sums.tails import ExactTails
 
 on_sphere = pytest.mark.parametrize("kernel", [kind(0.6) for kind in DISTANCE_KINDS], ids=str)
 elsewhere = pytest.mark.parametrize("kernel", [Linear(), Polynomial()], ids=str)

@@ -36,7 +36,7 @@ LAYERS = [
     ["_threads", "kernels", "membership"],
     ["tables"],
     ["rows"],
-    ["operators"],
+    ["sums"],
     ["spaces"],
     ["_checks", "bandwidth", "density", "explain", "solve"],
     ["levelsets", "metrics"],

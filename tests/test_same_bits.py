@@ -15,8 +15,8 @@ from typicality import AlphaCutClustering, EntropyCMeans, FuzzyCMeans, OneCluste
 from typicality._threads import one_blas_thread
 from typicality.cli import main
 from typicality.kernels import Gaussian
-from typicality.operators.columns import KernelColumns
-from typicality.operators.fourier import Nufft
+from typicality.sums.columns import KernelColumns
+from typicality.sums.fourier import Nufft
 
 pytestmark = [
     pytest.mark.xdist_group("same bits"),  # long: it begins first

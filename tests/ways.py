@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from typicality.operators import EXACT, Dense, Nufft, Tiles
+from typicality.sums import EXACT, Dense, Nufft, Tiles
 
 WAYS = {
     "dense": lambda columns, rows, rtol: Dense(columns, rows),

@@ -38,13 +38,13 @@ _MODULES = (
     "membership",
     "metrics",
     "model",
-    "operators",
     "plot",
     "preprocessing",
     "report",
     "rows",
     "run_folder",
     "stability",
+    "sums",
     "tables",
 )
 

@@ -10,12 +10,12 @@ from scipy.special import betaincinv
 from typicality._cached import cached_property
 from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats
-from typicality.operators import Columns, has_compiled_sums
-from typicality.operators.base import row_sums
-from typicality.operators.dense import gather
-from typicality.operators.tails import ExactTails
 from typicality.rows.quantiles import unit_of_weight, weighted_quantile
 from typicality.spaces.gram import ExpandedPrototypes, Gram, KernelPrototypes, sqdist_of_products
+from typicality.sums import Columns, has_compiled_sums
+from typicality.sums.base import row_sums
+from typicality.sums.dense import gather
+from typicality.sums.tails import ExactTails
 
 _SAME_PLACE = {8: 1e-9, 4: 1e-5}  # of the spread of the data, by the bytes of a number
 _ROUNDING = 1e-12  # of sums in double precision

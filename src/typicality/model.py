@@ -32,8 +32,8 @@ from typicality._tensors import array_of
 from typicality._typing import Index
 from typicality._words import enumerated
 from typicality.exceptions import ModelFileError
-from typicality.operators import has_compiled_sums
 from typicality.rows import is_dask
+from typicality.sums import has_compiled_sums
 
 __all__ = ["MODEL_FILES", "load", "save", "trusted_types"]
 
@@ -58,11 +58,11 @@ _PARTS = (
     *_in("cluster._inputs", "Coordinates", "SparseCoordinates", "Box", "KernelValues"),
     *_in("cluster._inputs", "Dissimilarities", "Paths", "Stretched"),
     *_in("cluster._mixture", "GaussianParts"),
-    *_in("operators.columns", "KernelColumns", "PrecomputedKernel", "PrecomputedSqdist"),
-    *_in("operators.dense", "DenseSums"),
-    *_in("operators.tiles", "TileExpansion"),
-    *_in("operators.fourier", "FourierExpansion", "FourierGrid"),
-    *_in("operators.landmarks", "ReducedSet"),
+    *_in("sums.columns", "KernelColumns", "PrecomputedKernel", "PrecomputedSqdist"),
+    *_in("sums.dense", "DenseSums"),
+    *_in("sums.tiles", "TileExpansion"),
+    *_in("sums.fourier", "FourierExpansion", "FourierGrid"),
+    *_in("sums.landmarks", "ReducedSet"),
     *_in("minimax", "MinimaxPaths"),
     *_in("solve.schedules", "LambdaPath"),
     *_in("solve.picard", "Status"),

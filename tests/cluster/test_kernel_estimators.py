@@ -307,7 +307,7 @@ def test_the_order_of_many_rows_without_coordinates_does_not_matter(rng, kernel)
 
 @pytest.mark.parametrize("kernel", ["gaussian", "precomputed"])
 def test_an_iteration_is_one_product(blobs, monkeypatch, kernel):
-    from typicality.operators import Dense
+    from typicality.sums import Dense
 
     X, _ = blobs
     products = []

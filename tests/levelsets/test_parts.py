@@ -10,7 +10,7 @@ from typicality.kernels import Gaussian, Laplacian
 from typicality.levelsets import Landscape, deepest_valley
 from typicality.levelsets.growing import Forest, neighbour_pairs, spanning_tree
 from typicality.levelsets.heights import lowest_between
-from typicality.operators import KernelColumns, Tiles
+from typicality.sums import KernelColumns, Tiles
 
 
 def landscape(X, kernel, rtol=1e-12, **between):

@@ -8,9 +8,9 @@ from instances import KERNELS, RULE_NAMES, rules
 from reference import kernel_space as reference
 from typicality.kernels import Gaussian, Linear
 from typicality.membership import Fuzzy
-from typicality.operators import PrecomputedKernel
 from typicality.rows import ArrayRows
 from typicality.spaces import Euclidean, Gram
+from typicality.sums import PrecomputedKernel
 
 every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)

@@ -66,8 +66,8 @@ def run_sums(name: str) -> None:
     from typicality import kernels
     from typicality.compiled import small
     from typicality.kernels.stationary import compiled_distances
-    from typicality.operators import KernelColumns, Tiles
-    from typicality.operators.tails import ExactTails
+    from typicality.sums import KernelColumns, Tiles
+    from typicality.sums.tails import ExactTails
 
     small._LONGEST = -1.0
     rows, ones = _rows(), np.ones((200, 1))

@@ -27,16 +27,6 @@ from typicality.kernels import (
     named_kernel,
 )
 from typicality.minimax import MinimaxPaths
-from typicality.operators import (
-    EXACT,
-    KernelColumns,
-    PrecomputedKernel,
-    PrecomputedSqdist,
-    Tolerance,
-)
-from typicality.operators.columns import is_constant
-from typicality.operators.tolerance import are_few
-from typicality.operators.torch_blocked import log_profile
 from typicality.rows import (
     DistinctRows,
     Features,
@@ -48,6 +38,16 @@ from typicality.rows import (
 )
 from typicality.spaces import Euclidean, Gram, Space
 from typicality.spaces.far import typical_range
+from typicality.sums import (
+    EXACT,
+    KernelColumns,
+    PrecomputedKernel,
+    PrecomputedSqdist,
+    Tolerance,
+)
+from typicality.sums.columns import is_constant
+from typicality.sums.tolerance import are_few
+from typicality.sums.torch_blocked import log_profile
 
 SPECIAL_KERNELS = ("precomputed", "dissimilarities", "connectivity")
 _SPARSE_KERNELS = (*BANDWIDTH_KERNELS, "linear", "polynomial", "poly", "cosine")

@@ -54,8 +54,8 @@ from typicality.explain import TypicalRows, are_typical, reason_text, telling_fe
 from typicality.kernels import Kernel, LocalGaussian
 from typicality.membership.base import MembershipRule
 from typicality.metrics.discoveries import select_discoveries
-from typicality.operators import KernelColumns
 from typicality.rows import Rows, is_blockwise, rows_in_memory
+from typicality.sums import KernelColumns
 
 _FEWEST_FOR_LOCAL = 40  # p-values with fewer rows and the local kernel are too small
 _TIED = 1e-12  # of the threshold: scores that differ by less are the same

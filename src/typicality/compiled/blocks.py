@@ -1,6 +1,6 @@
 """A kernel between blocks of rows, and distances between their bounding boxes.
 
-Rows stand in blocks, the leaves of a complete k-d tree (`typicality.operators.row_tree.Blocks`):
+Rows stand in blocks, the leaves of a complete k-d tree (`typicality.sums.row_tree.Blocks`):
 leaf l has its features in columns[l], one a line, and its weights in weights[l]. The children of
 node i are 2 i + 1 and 2 i + 2, and the leaves are the last nodes.
 

@@ -14,7 +14,9 @@ from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.kernels.local import WIDTH_SHARE
 from typicality.levelsets.tree import AlphaTree, Cut
-from typicality.operators import (
+from typicality.spaces.gram import KernelPrototypes
+from typicality.spaces.nearest import GivenDistances, NearestRows, Neighbours, neighbours_of
+from typicality.sums import (
     Expansion,
     KernelColumns,
     Nufft,
@@ -22,8 +24,6 @@ from typicality.operators import (
     Tolerance,
     has_compiled_sums,
 )
-from typicality.spaces.gram import KernelPrototypes
-from typicality.spaces.nearest import GivenDistances, NearestRows, Neighbours, neighbours_of
 
 REACH = 10  # rows in the radius that measures how sparse they are
 

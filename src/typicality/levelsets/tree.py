@@ -13,7 +13,7 @@ from typicality._cached import cached_property
 from typicality._typing import Doubles, Index, Labels, Places
 from typicality.bandwidth import bandwidth
 from typicality.kernels import Gaussian
-from typicality.operators import DenseSums, KernelColumns
+from typicality.sums import DenseSums, KernelColumns
 
 Pairs = Places
 

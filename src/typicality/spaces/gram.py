@@ -15,16 +15,6 @@ from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule, like, namespace
 from typicality.membership.hard import Hard
 from typicality.membership.possibilistic import WithTails
-from typicality.operators import (
-    EXACT,
-    Columns,
-    Expansion,
-    KernelColumns,
-    Operator,
-    Tolerance,
-    choose_operator,
-    compressed,
-)
 from typicality.rows import (
     ArrayRows,
     Block,
@@ -46,6 +36,16 @@ from typicality.spaces.base import (
 )
 from typicality.spaces.far import FarRows, reach_of
 from typicality.spaces.sample import SAMPLE_ROWS, Sample
+from typicality.sums import (
+    EXACT,
+    Columns,
+    Expansion,
+    KernelColumns,
+    Operator,
+    Tolerance,
+    choose_operator,
+    compressed,
+)
 
 _ABOUT = 2.0  # the factor by which a sample may be wrong
 _MEDIAN_ROWS = 2**17

@@ -43,7 +43,7 @@ def _fused(rule: Any, X: Any, weight: Any, origin: Any, offsets: Any) -> Sums:
 
     from typicality.spaces.triton_sweep import sweep_fuzzy
 
-    (n, d), c = X.shape, len(offsets)
+    (n, d), c, m = X.shape, len(offsets), float(rule.m)
     width, places = (max(16, 1 << (size - 1).bit_length()) for size in (d, c))
     packed = np.zeros(width * (places + 1), np.float32)
     packed[: width * places].reshape(width, places)[:d, :c] = offsets.T
@@ -56,7 +56,7 @@ def _fused(rule: Any, X: Any, weight: Any, origin: Any, offsets: Any) -> Sums:
     objective = torch.empty((n_programs, _TILE_ROWS), dtype=torch.float32, device=X.device)
     sweep_fuzzy[(n_programs,)](
         X, X if weight is None else weight, centers, sums, objective, n, tiles,
-        float(rule.m), 1.0 / (rule.m - 1.0), M_IS_2=rule.m == 2.0, WEIGHTED=weight is not None,
+        m, 1.0 / (m - 1.0), M_IS_2=m == 2.0, WEIGHTED=weight is not None,
         D=d, DP=width, C=c, CP=places, BM=_TILE_ROWS, LANES=_LANES, num_warps=_WARPS,
     )  # fmt: skip
     # One transfer: each waits for the device.

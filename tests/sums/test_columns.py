@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from operators.contract import ANY
+from sums.contract import ANY
 
 every_columns = pytest.mark.parametrize("columns", ANY.values(), ids=ANY)
 

@@ -7,8 +7,8 @@ from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
 from typicality.kernels import Cauchy, Gaussian
-from typicality.operators import KernelColumns
-from typicality.operators.fourier import Nufft, can_be_summed
+from typicality.sums import KernelColumns
+from typicality.sums.fourier import Nufft, can_be_summed
 
 ROWS = {
     "normal": lambda rng, n, d: rng.normal(size=(n, d)),

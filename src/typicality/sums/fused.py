@@ -9,8 +9,8 @@ import numpy as np
 from typicality._cached import cached_property
 from typicality._typing import Floats
 from typicality.kernels import Gaussian
-from typicality.operators.base import matrix_of
-from typicality.operators.torch_blocked import DeviceOperator
+from typicality.sums.base import matrix_of
+from typicality.sums.torch_blocked import DeviceOperator
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -206,7 +206,7 @@ class GaussianRows:
         """Products with the kernel matrix, for weights (n, c) whose absolute values sum to one."""
         import torch
 
-        from typicality.operators.triton_gaussian import sum_pairs
+        from typicality.sums.triton_gaussian import sum_pairs
 
         rows, n = self.arranged(layout), len(weights)
         n_blocks = rows.length // layout.block
@@ -244,7 +244,7 @@ class GaussianRows:
     def _at(self, points: _Rows, weights: "Tensor", layout: Layout) -> "Tensor":
         import torch
 
-        from typicality.operators.triton_gaussian import sum_at
+        from typicality.sums.triton_gaussian import sum_at
 
         rows, c = self.arranged(layout), weights.shape[1]
         n_ranges = -(-rows.length // _ROWS_OF_A_RANGE)

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from typicality._typing import Floats
-from typicality.operators.columns import KernelColumns, evenly_spaced
-from typicality.operators.fourier import has_series
+from typicality.sums.columns import KernelColumns, evenly_spaced
+from typicality.sums.fourier import has_series
 
 _FEW_FOR_SERIES, _FEW = 2048, 5120  # rows: of kernels that have quick Fourier sums, and others
 _N_ASKED, _N_SAMPLED = 128, 2048

@@ -9,11 +9,11 @@ from scipy.linalg import solve_triangular
 from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import DISTANCE_KERNELS, Stationary
-from typicality.operators import fourier
-from typicality.operators.base import Expansion
-from typicality.operators.columns import Columns, KernelColumns, evenly_spaced, has_compiled_sums
-from typicality.operators.dense import DenseSums
-from typicality.operators.tiles import Tiles, exact_expansion
+from typicality.sums import fourier
+from typicality.sums.base import Expansion
+from typicality.sums.columns import Columns, KernelColumns, evenly_spaced, has_compiled_sums
+from typicality.sums.dense import DenseSums
+from typicality.sums.tiles import Tiles, exact_expansion
 
 LARGEST_SET = 4096  # rows
 _CANDIDATES = 4096  # rows to choose from at first, and further ones in another round

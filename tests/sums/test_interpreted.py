@@ -28,7 +28,7 @@ def test_fused_kernels_keep_their_bounds_when_interpreted():
     folder = Path(__file__).parents[1]
     path = os.pathsep.join([str(folder), *filter(None, sys.path)])
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "operators.interpreted"],
+        [sys.executable, "-W", "ignore", "-m", "sums.interpreted"],
         env=os.environ | {"PYTHONPATH": path},
         capture_output=True,
         text=True,

@@ -11,8 +11,8 @@ from typicality._compat import effective_n_threads
 from typicality._sparse import is_sparse
 from typicality._threads import one_blas_thread, over_blocks, over_ranges
 from typicality._typing import Floats
-from typicality.operators.base import Operator, matrix_of, memory_limit, row_sums
-from typicality.operators.columns import Columns, KernelColumns, uses_compiled_distances
+from typicality.sums.base import Operator, matrix_of, memory_limit, row_sums
+from typicality.sums.columns import Columns, KernelColumns, uses_compiled_distances
 
 _ARRAYS_OF_A_BLOCK = 2  # distances, and their function
 _ROUNDING = 1e-14  # of a sum

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from instances import DISTANCE_KINDS
 from reference.projection import projection
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
-from typicality.operators import KernelColumns
-from typicality.operators.landmarks import reduced_set
+from typicality.sums import KernelColumns
+from typicality.sums.landmarks import reduced_set
 
 
 def random_case(seed):
@@ -104,7 +104,7 @@ def test_what_cannot_be_reduced_is_refused(rng):
 
 
 def test_rows_beyond_the_first_candidates_are_chosen(rng, monkeypatch):
-    from typicality.operators import landmarks
+    from typicality.sums import landmarks
 
     monkeypatch.setattr(landmarks, "_CANDIDATES", 250)
     columns, W = KernelColumns(Gaussian(2.0), rng.normal(size=(700, 5))), rng.random((700, 1))

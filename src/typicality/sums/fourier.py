@@ -12,8 +12,8 @@ from scipy.special import erfcinv
 from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import Gaussian
-from typicality.operators.base import Operator, memory_limit
-from typicality.operators.columns import KernelColumns
+from typicality.sums.base import Operator, memory_limit
+from typicality.sums.columns import KernelColumns
 
 Complex = NDArray[np.complex128]
 
@@ -263,7 +263,7 @@ class Nufft(Operator):
     finufft do. Where the modes are many against the rows there is a single piece.
 
     Costs O(n w^d + M log M) time a product for M modes and kernels of w points of a grid, w about
-    the number of digits of the promise; memory O(n / 2 + M), beyond the rows.
+    the number of digits of the promise; memory O(n + M), beyond the rows.
 
     Parameters
     ----------

@@ -11,9 +11,9 @@ from typicality._cached import cached_property
 from typicality._tensors import array_of, is_tensor, resident
 from typicality._typing import Doubles, Floats
 from typicality.kernels import Cauchy, Gaussian, Laplacian
-from typicality.operators.base import Operator, matrix_of
-from typicality.operators.columns import KernelColumns
-from typicality.operators.tiles import TileExpansion, Tiles
+from typicality.sums.base import Operator, matrix_of
+from typicality.sums.columns import KernelColumns
+from typicality.sums.tiles import TileExpansion, Tiles
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -12,10 +12,10 @@ from typicality._cached import cached_property
 from typicality._threads import over_pairs, over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import Stationary
-from typicality.operators.base import Expansion, Operator, matrix_of
-from typicality.operators.columns import KernelColumns, evenly_spaced, has_compiled_sums
-from typicality.operators.dense import DenseSums
-from typicality.operators.row_tree import Blocks, RowTree
+from typicality.sums.base import Expansion, Operator, matrix_of
+from typicality.sums.columns import KernelColumns, evenly_spaced, has_compiled_sums
+from typicality.sums.dense import DenseSums
+from typicality.sums.row_tree import Blocks, RowTree
 
 SINGLE_RTOL = 8e-7  # what single precision may cost, of the sum of the absolute weights
 

@@ -1,14 +1,14 @@
 """Which operator computes the products of a fit."""
 
 from typicality._typing import Floats
-from typicality.operators.base import Operator
-from typicality.operators.columns import Columns, KernelColumns, has_compiled_sums
-from typicality.operators.dense import Dense
-from typicality.operators.fourier import Nufft, can_be_summed
-from typicality.operators.fused import Fused, can_be_fused
-from typicality.operators.tiles import Tiles
-from typicality.operators.tolerance import EXACT, Tolerance, are_few
-from typicality.operators.torch_blocked import TorchBlocked, log_profile
+from typicality.sums.base import Operator
+from typicality.sums.columns import Columns, KernelColumns, has_compiled_sums
+from typicality.sums.dense import Dense
+from typicality.sums.fourier import Nufft, can_be_summed
+from typicality.sums.fused import Fused, can_be_fused
+from typicality.sums.tiles import Tiles
+from typicality.sums.tolerance import EXACT, Tolerance, are_few
+from typicality.sums.torch_blocked import TorchBlocked, log_profile
 
 _PAIRS_OF_A_MODE = 256  # that are computed in the time a mode of a Fourier series takes
 

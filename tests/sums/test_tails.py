@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from instances import DISTANCE_KINDS
 from reference.kernel_sums import coincidences, log_sums
 from typicality.kernels import Gaussian
-from typicality.operators import KernelColumns
-from typicality.operators.tails import ExactTails
+from typicality.sums import KernelColumns
+from typicality.sums.tails import ExactTails
 
 every_kind = pytest.mark.parametrize("kind", DISTANCE_KINDS)
 

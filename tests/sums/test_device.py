@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from operators.contract import (
+from sums.contract import (
     COMPILED,
     GAUSSIAN,
     KERNEL_OF,
@@ -15,7 +15,7 @@ from operators.contract import (
     expansion_of,
 )
 from typicality.kernels import Gaussian, Polynomial
-from typicality.operators import (
+from typicality.sums import (
     EXACT,
     Dense,
     Fused,

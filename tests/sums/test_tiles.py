@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from instances import DISTANCE_KINDS
 from reference.kernel_sums import sums_at
 from typicality.kernels import Gaussian, Laplacian
-from typicality.operators import KernelColumns, Tiles
-from typicality.operators.tiles import SINGLE_RTOL
+from typicality.sums import KernelColumns, Tiles
+from typicality.sums.tiles import SINGLE_RTOL
 
 every_kind = pytest.mark.parametrize("kind", DISTANCE_KINDS)
 every_precision = pytest.mark.parametrize("single", [False, True])

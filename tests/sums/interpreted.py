@@ -1,4 +1,4 @@
-"""Fused kernels under Triton's interpreter, against float64: `python -m operators.interpreted`.
+"""Fused kernels under Triton's interpreter, against float64: `python -m sums.interpreted`.
 
 Prints one line of JSON: what was computed, and the error relative to its bound. Triton decides when
 it is imported whether it interprets, so this is a process of its own.
@@ -16,9 +16,9 @@ import torch
 from instances import sums_of
 from typicality.kernels import Gaussian
 from typicality.membership import Fuzzy
-from typicality.operators import KernelColumns, fused
 from typicality.spaces import torch_sweep
 from typicality.spaces.euclidean import Centroids
+from typicality.sums import KernelColumns, fused
 
 N_ROWS = 150  # two blocks of the larger tiles, the second in part
 

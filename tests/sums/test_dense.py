@@ -9,7 +9,7 @@ from sklearn import config_context
 
 from instances import KERNELS
 from typicality.kernels import Function
-from typicality.operators import (
+from typicality.sums import (
     Dense,
     DenseSums,
     KernelColumns,
@@ -23,7 +23,7 @@ def test_products_and_sums_at_rows_agree_whatever_the_blocks(rng, monkeypatch, n
     columns = KernelColumns(KERNELS[1], X)
     whole = Dense(columns, X).complement(W)
     for cache in (2**14, 2**17, 2**30):
-        monkeypatch.setattr("typicality.operators.dense._CACHE_BYTES", cache)
+        monkeypatch.setattr("typicality.sums.dense._CACHE_BYTES", cache)
         assert_allclose(Dense(columns, X, keep=False).complement(W), whole, rtol=rtol)
     alone = [DenseSums(columns, W).complement_at(X[i : i + 1]) for i in range(500)]
     assert_allclose(np.concatenate(alone), whole, rtol=rtol)

@@ -3,22 +3,22 @@
 import numpy as np
 import pytest
 
-from operators.contract import (
+from sums.contract import (
     OPERATOR_CASES,
     OPERATOR_CHECKS,
     SUMS_CASES,
     SUMS_CHECKS,
 )
-from typicality.operators import Dense, Operator
-from typicality.operators.torch_blocked import DeviceOperator
+from typicality.sums import Dense, Operator
+from typicality.sums.torch_blocked import DeviceOperator
 
 
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch):
     """Few rows are then shared by several threads, as many are elsewhere."""
-    monkeypatch.setattr("typicality.operators.dense._CACHE_BYTES", 2**18)
-    monkeypatch.setattr("typicality.operators.tiles._GROUP_ROWS", 128)
-    monkeypatch.setattr("typicality.operators.fourier._ROWS_OF_A_PIECE", (2**7, 2**10))
+    monkeypatch.setattr("typicality.sums.dense._CACHE_BYTES", 2**18)
+    monkeypatch.setattr("typicality.sums.tiles._GROUP_ROWS", 128)
+    monkeypatch.setattr("typicality.sums.fourier._ROWS_OF_A_PIECE", (2**7, 2**10))
 
 
 @pytest.mark.parametrize("check", OPERATOR_CHECKS, ids=lambda check: check.__name__)

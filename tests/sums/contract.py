@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from instances import DISTANCE_KINDS, KERNELS
 from typicality.kernels import Gaussian
 from typicality.kernels.stationary import compiled_distances
-from typicality.operators import (
+from typicality.sums import (
     Dense,
     DenseSums,
     KernelColumns,
@@ -28,8 +28,8 @@ from typicality.operators import (
     Tiles,
     compressed,
 )
-from typicality.operators.landmarks import reduced_set
-from typicality.operators.tails import ExactTails
+from typicality.sums.landmarks import reduced_set
+from typicality.sums.tails import ExactTails
 
 # ---- data ----------------------------------------------------------------------------------------
 

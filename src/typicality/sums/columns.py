@@ -15,7 +15,7 @@ from typicality._sparse import is_sparse, sparse_rows
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import ByDefinition, Kernel, LocalGaussian, Stationary
 from typicality.kernels.stationary import has_compiled_distances
-from typicality.operators.row_tree import RowTree
+from typicality.sums.row_tree import RowTree
 
 _ROUNDING = 64.0  # in units of the last place
 _SMALLEST = float(np.finfo(np.float64).tiny)  # smaller values count as this one in a logarithm

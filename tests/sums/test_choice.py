@@ -5,7 +5,8 @@ import pytest
 from sklearn import config_context
 
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
-from typicality.operators import (
+from typicality.spaces import Gram
+from typicality.sums import (
     EXACT,
     Dense,
     KernelColumns,
@@ -14,7 +15,6 @@ from typicality.operators import (
     Tolerance,
     choose_operator,
 )
-from typicality.spaces import Gram
 
 PROMISE = Tolerance(1e-6, 1e-6, 1e-6)
 CASES = [

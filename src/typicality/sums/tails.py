@@ -8,9 +8,9 @@ import numpy as np
 from typicality._cached import cached_property
 from typicality._threads import over_blocks, over_ranges
 from typicality._typing import Doubles, Floats, Places
-from typicality.operators.columns import KernelColumns
-from typicality.operators.row_tree import Blocks
-from typicality.operators.tiles import blocks_of
+from typicality.sums.columns import KernelColumns
+from typicality.sums.row_tree import Blocks
+from typicality.sums.tiles import blocks_of
 
 _SHARE = 1e-10  # of a sum, may be left out
 _ROUNDING = 1e-15
