@@ -7,7 +7,13 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
+from typicality import (
+    AlphaCutClustering,
+    AutoClustering,
+    FuzzyCMeans,
+    OneClusterPCM,
+    PossibilisticCMeans,
+)
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +27,7 @@ def rows():
     [
         (OneClusterPCM(), "predict_typicality", ["typicality"], "pandas"),
         (AlphaCutClustering(), "predict_memberships", ["membership_0", "membership_1"], "polars"),
+        (AutoClustering(), "predict_memberships", ["membership_0", "membership_1"], "pandas"),
         (FuzzyCMeans(2), "predict_memberships", ["membership_0", "membership_1"], "pandas"),
         (
             PossibilisticCMeans(2, random_state=0),

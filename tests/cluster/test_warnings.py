@@ -184,8 +184,9 @@ UNITS = [FuzzyCMeans(2, random_state=0), OneClusterPCM(), AlphaCutClustering()]
 def test_columns_in_very_different_units_are_noticed(model, rng):
     """Grams beside millimetres, as in tables of penguins: scales differ by 400, not by 1000."""
     X = rng.normal([4200.0, 200.0, 44.0, 17.0], [800.0, 14.0, 5.5, 2.0], (150, 4))
-    with pytest.warns(FeatureWarning, match=r"by a factor of (3|4|5)\d\d .*of feature 0"):
+    with pytest.warns(FeatureWarning, match=r"by a factor of (3|4|5)\d\d .*of feature 0") as record:
         clone(model).fit(X)
+    assert [str(w.message.finding) for w in record].count("different scales") == 1
 
 
 @pytest.mark.parametrize(
@@ -213,3 +214,5 @@ def test_a_warning_has_the_name_and_the_fields_of_its_finding():
     warning = record[0].message
     assert warning.finding == "constant features"
     assert warning.fields == {"names": "feature 1", "columns": [1]}
+    assert str(warning) == f"{warning.seen} {warning.remedy}"
+    assert warning.remedy.startswith("Drop it")
