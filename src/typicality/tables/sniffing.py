@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +26,8 @@ from typicality.tables.lines import (
 DELIMITERS = (",", ";", "\t", "|")
 WHITESPACE = "whitespace"  # any number of blanks and tabs
 _COMMENT = "#"
+_AROUND = re.compile(r"(?:\A|(?<=[\r\n]))[ \t]+|[ \t]+(?=[\r\n]|\Z)")
+_BLANKS = re.compile(r'("[^"\r\n]*")|[ \t]+')
 _SAMPLE = 2**16  # bytes
 _N_ROWS = 100
 _BINARY = {  # how other formats begin
@@ -177,8 +180,12 @@ def _records(
 def _reader(lines: Sequence[str], delimiter: str) -> Any:
     if delimiter != WHITESPACE:
         return csv.reader(lines, delimiter=delimiter)
-    lines = [line.replace("\t", " ").strip() for line in lines]
-    return csv.reader(lines, delimiter=" ", skipinitialspace=True)
+    return csv.reader(map(with_single_blanks, lines), delimiter=" ")
+
+
+def with_single_blanks(text: str) -> str:
+    """Lines with one blank between cells, instead of any number of blanks and tabs."""
+    return _BLANKS.sub(lambda found: found[1] or " ", _AROUND.sub("", text))
 
 
 def _lines_of_header(lines: Sequence[str], delimiter: str) -> int:
