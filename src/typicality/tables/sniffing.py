@@ -111,13 +111,15 @@ def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
     elif decimal == ",":
         assumed.append("decimal commas, and points between thousands (1.234 is 1234)")
     names, has_header, renamed = named_columns(rows[0], header=given.header, decimal=decimal)
-    n_header = _lines_of_header(lines, delimiter) if has_header else 0
+    n_skipped = n_comments
+    if has_header:
+        n_skipped = _lines_of_header(lines, delimiter, source, n_comments)
     return Dialect(
         delimiter,
         encoding,
         names,
         has_header,
-        n_comments + n_header,
+        n_skipped,
         decimal,
         frozenset(names[j] for j in unsure),
         [*assumed, *renamed],
@@ -177,10 +179,10 @@ def _records(
     return rows
 
 
-def _reader(lines: Sequence[str], delimiter: str) -> Any:
+def _reader(lines: Sequence[str], delimiter: str, *, strict: bool = False) -> Any:
     if delimiter != WHITESPACE:
-        return csv.reader(lines, delimiter=delimiter)
-    return csv.reader(map(with_single_blanks, lines), delimiter=" ")
+        return csv.reader(lines, delimiter=delimiter, strict=strict)
+    return csv.reader(map(with_single_blanks, lines), delimiter=" ", strict=strict)
 
 
 def with_single_blanks(text: str) -> str:
@@ -188,11 +190,14 @@ def with_single_blanks(text: str) -> str:
     return _BLANKS.sub(lambda found: found[1] or " ", _AROUND.sub("", text))
 
 
-def _lines_of_header(lines: Sequence[str], delimiter: str) -> int:
+def _lines_of_header(lines: Sequence[str], delimiter: str, source: str, n_before: int) -> int:
     """The number of lines to the end of the first record; its cells can have line breaks."""
-    reader = _reader(lines, delimiter)
-    next(row for row in reader if row)
-    return int(reader.line_num)
+    reader = _reader(lines, delimiter, strict=True)
+    try:
+        next(row for row in reader if row)
+    except csv.Error as error:
+        raise bad_quotation(source, str(error), n_before + 1) from error
+    return n_before + int(reader.line_num)
 
 
 def _fit(rows: list[list[str]], delimiter: str) -> tuple[bool, float, float, int]:
