@@ -3,7 +3,6 @@
 import codecs
 import csv
 import io
-import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -24,14 +23,13 @@ from typicality.tables.sniffing import (
     TextSettings,
     bad_quotation,
     sniff,
+    with_single_blanks,
 )
 
 _RAGGED = (
     "Put cells that contain a delimiter in quotation marks. If this is the last line, the file may "
     "be cut off: get it again."
 )
-_AROUND = re.compile(r"(?:\A|(?<=[\r\n]))[ \t]+|[ \t]+(?=[\r\n]|\Z)")
-_BLANKS = re.compile(r'("[^"\r\n]*")|[ \t]+')
 
 
 class DelimitedFile(TableFile):
@@ -101,7 +99,7 @@ class DelimitedFile(TableFile):
         """The text with one blank between cells, if any number of them separates cells."""
         if self._dialects[0].delimiter != WHITESPACE:
             return text
-        return _BLANKS.sub(lambda found: found[1] or " ", _AROUND.sub("", text))
+        return with_single_blanks(text)
 
     def _plain(self, text: str) -> Any:
         """The cells of some lines; None if a line is blank or ragged, or not a whole row.
@@ -119,23 +117,20 @@ class DelimitedFile(TableFile):
         if not self.delimiter.isascii() or (has_quotes and not _quotes_cells(data, self.delimiter)):
             return None
         names = [f"f{j}" for j in range(len(self.names))]
+        read = arrow_csv.ReadOptions(
+            use_threads=False, block_size=len(data) + 1, column_names=names
+        )
+        parse = arrow_csv.ParseOptions(
+            delimiter=self.delimiter, quote_char='"' if has_quotes else False
+        )
+        convert = arrow_csv.ConvertOptions(
+            check_utf8=False, column_types=dict.fromkeys(names, pa.string())
+        )
         try:
-            return arrow_csv.read_csv(
-                pa.py_buffer(data),
-                arrow_csv.ReadOptions(
-                    use_threads=False, block_size=len(data) + 1, column_names=names
-                ),
-                arrow_csv.ParseOptions(
-                    delimiter=self.delimiter, quote_char='"' if has_quotes else False
-                ),
-                arrow_csv.ConvertOptions(
-                    check_utf8=False,
-                    column_types=dict.fromkeys(names, pa.string()),
-                    strings_can_be_null=False,
-                ),
-            ).to_batches()[0]
+            table = arrow_csv.read_csv(pa.py_buffer(data), read, parse, convert)
         except pa.ArrowInvalid:
             return None
+        return table.to_batches()[0]
 
     def _records(self, text: str, file: TextFile) -> tuple[Any, Places]:
         """The cells of some lines and the line of each row, by the module csv.

@@ -110,7 +110,7 @@ def open_table(
     temporary = [_copy_of_standard_input()] if source == "-" else []
     try:
         paths = temporary[:] or _files_of(Path(source), name)
-        formats = {format or ("csv" if temporary else _by_suffix(path)) for path in paths}
+        formats = {format or ("csv" if temporary else _known_format_of(path)) for path in paths}
         return _open_all(paths, formats, text, name=name, temporary=temporary)
     except BaseException as error:
         for path in temporary:
@@ -141,7 +141,7 @@ def _files_of(path: Path, name: str) -> list[Path]:
     if path.is_dir():
         found = (file for file in path.rglob("*") if file.is_file())
         files = sorted(file for file in found if not file.name.startswith((".", "_")))
-        kinds = {_kind_in_folder(file) for file in files} & {*JOINED_FORMATS}
+        kinds = {_format_of(file) or "" for file in files} & {*JOINED_FORMATS}
         kinds = kinds & {"parquet", "arrow"} or kinds  # texts beside them explain or list them
         if len(kinds) != 1:
             what = f" with files of {listed(sorted(kinds))}" if kinds else ""
@@ -149,18 +149,13 @@ def _files_of(path: Path, name: str) -> list[Path]:
                 f"{name} is a folder{what}. Name a file in it, or a pattern such as "
                 "'part-*.parquet'."
             )
-        return [file for file in files if _kind_in_folder(file) in kinds]
+        return [file for file in files if _format_of(file) in kinds]
     if glob.has_magic(name) and not os.path.lexists(path):
         files = sorted(filter(Path.is_file, map(Path, glob.glob(name, recursive=True))))
         if not files:
             raise TableError(f"No file matches {name}. Check the pattern.")
         return files
-    try:
-        mode = os.stat(path).st_mode
-    except (OSError, ValueError) as error:
-        reason = reason_of(error) if isinstance(error, OSError) else str(error)
-        raise TableError(f"{name} cannot be read: {reason}. Check the path.") from error
-    if not stat.S_ISREG(mode):  # opening a pipe without a writer would wait for ever
+    if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe without a writer would wait for ever
         raise TableError(
             f"{name} is a pipe or a device, which can be read only once. Redirect it to "
             "standard input, and give - in place of the file name."
@@ -174,29 +169,23 @@ def kind_of_suffix(path: str | os.PathLike[str]) -> str | None:
     return "compressed" if suffix in _PACKED else _SUFFIXES.get(suffix)
 
 
-def _kind_in_folder(file: Path) -> str:
-    """The format of a file of a folder by its name; nothing where that does not tell."""
-    is_packed = file.suffix.lower() in _PACKED
-    return _SUFFIXES.get(Path(file.stem if is_packed else file.name).suffix.lower(), "")
+def _format_of(path: Path) -> str | None:
+    """The format of a file by its suffix; compressed files are text."""
+    if path.suffix.lower() in _PACKED:
+        return _SUFFIXES.get(Path(path.stem).suffix.lower(), "csv")
+    return _SUFFIXES.get(path.suffix.lower())
 
 
-def _by_suffix(path: Path) -> str:
-    suffix, name = path.suffix.lower(), shown_path(path)
-    if suffix in _PACKED:
-        inner = _SUFFIXES.get(Path(path.stem).suffix.lower(), "csv")
-        if inner not in ("csv", "tsv", "ndjson"):
-            raise TableError(
-                f"{name} is compressed, and only text files are unpacked while reading. Unpack "
-                "it first."
-            )
-        return inner
-    if suffix not in _SUFFIXES:
-        what = f"has the suffix {suffix!r}" if suffix else "has no suffix"
+def _known_format_of(path: Path) -> str:
+    found = _format_of(path)
+    if found is None:
+        suffix = f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
+        known = ", ".join(sorted(_SUFFIXES))
         raise TableError(
-            f"{name} {what}, so its format is unknown (known are {', '.join(sorted(_SUFFIXES))}).",
+            f"{shown_path(path)} has {suffix}, so its format is unknown (known are {known}).",
             remedy=Remedy("format", "csv", "Name the format, e.g. {}."),
         )
-    return _SUFFIXES[suffix]
+    return found
 
 
 def _open_all(

@@ -417,14 +417,14 @@ def _nothing_left(table: TableFile, left_out: Sequence[LeftOut]) -> TableError:
         return TableError(
             f"{table.name} has only one row, so no column can be used ({reasons}). Add rows."
         )
-    helped = [column for column in left_out if column.remedy is not None]
-    remedy = None
-    if helped and helped[0].remedy:
-        words = f"For {shown(helped[0].name)}, {helped[0].remedy.words}."
-        remedy = helped[0].remedy._replace(words=words)
+    remedies = [
+        column.remedy._replace(words=f"For {shown(column.name)}, {column.remedy.words}.")
+        for column in left_out
+        if column.remedy
+    ]
     return TableError(
         f"{table.name} has no column of numbers ({reasons}). Add columns of numbers, or correct "
         "cells that should be numbers.",
         column=left_out[0].name if len(left_out) == 1 else None,
-        remedy=remedy,
+        remedy=remedies[0] if remedies else None,
     )

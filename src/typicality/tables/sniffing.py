@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +26,8 @@ from typicality.tables.lines import (
 DELIMITERS = (",", ";", "\t", "|")
 WHITESPACE = "whitespace"  # any number of blanks and tabs
 _COMMENT = "#"
+_AROUND = re.compile(r"(?:\A|(?<=[\r\n]))[ \t]+|[ \t]+(?=[\r\n]|\Z)")
+_BLANKS = re.compile(r'("[^"\r\n]*")|[ \t]+')
 _SAMPLE = 2**16  # bytes
 _N_ROWS = 100
 _BINARY = {  # how other formats begin
@@ -108,13 +111,15 @@ def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
     elif decimal == ",":
         assumed.append("decimal commas, and points between thousands (1.234 is 1234)")
     names, has_header, renamed = named_columns(rows[0], header=given.header, decimal=decimal)
-    n_header = _lines_of_header(lines, delimiter) if has_header else 0
+    n_skipped = n_comments
+    if has_header:
+        n_skipped = _lines_of_header(lines, delimiter, source, n_comments)
     return Dialect(
         delimiter,
         encoding,
         names,
         has_header,
-        n_comments + n_header,
+        n_skipped,
         decimal,
         frozenset(names[j] for j in unsure),
         [*assumed, *renamed],
@@ -174,18 +179,25 @@ def _records(
     return rows
 
 
-def _reader(lines: Sequence[str], delimiter: str) -> Any:
+def _reader(lines: Sequence[str], delimiter: str, *, strict: bool = False) -> Any:
     if delimiter != WHITESPACE:
-        return csv.reader(lines, delimiter=delimiter)
-    lines = [line.replace("\t", " ").strip() for line in lines]
-    return csv.reader(lines, delimiter=" ", skipinitialspace=True)
+        return csv.reader(lines, delimiter=delimiter, strict=strict)
+    return csv.reader(map(with_single_blanks, lines), delimiter=" ", strict=strict)
 
 
-def _lines_of_header(lines: Sequence[str], delimiter: str) -> int:
+def with_single_blanks(text: str) -> str:
+    """Lines with one blank between cells, instead of any number of blanks and tabs."""
+    return _BLANKS.sub(lambda found: found[1] or " ", _AROUND.sub("", text))
+
+
+def _lines_of_header(lines: Sequence[str], delimiter: str, source: str, n_before: int) -> int:
     """The number of lines to the end of the first record; its cells can have line breaks."""
-    reader = _reader(lines, delimiter)
-    next(row for row in reader if row)
-    return int(reader.line_num)
+    reader = _reader(lines, delimiter, strict=True)
+    try:
+        next(row for row in reader if row)
+    except csv.Error as error:
+        raise bad_quotation(source, str(error), n_before + 1) from error
+    return n_before + int(reader.line_num)
 
 
 def _fit(rows: list[list[str]], delimiter: str) -> tuple[bool, float, float, int]:
