@@ -15,14 +15,14 @@ from typicality._record import MODEL, RECORD
 from typicality._typing import Places
 from typicality._words import counted
 from typicality.cli.console import Terminal
-from typicality.cli.description import check_name
 from typicality.cli.errors import UnusableError, option_of
 from typicality.cli.folder import REPORT, new_folder, require_free, results_name, write_record
-from typicality.cli.machine import device_of, on_device, require_dask, within, workers
+from typicality.cli.machine import device_of, on_device, within, workers
 from typicality.cli.notices import notice_text, notices
 from typicality.cli.options import Options
 from typicality.cli.rows import (
     FileRows,
+    check_name,
     open_file,
     read_columns,
     read_file,
@@ -125,7 +125,6 @@ def run_to_folder(task: Task) -> None:
     or is interrupted leaves nothing. A file with too many numbers for memory is read in blocks.
     """
     options, terminal, path = task.options, task.terminal, task.folder
-    require_dask(options)
     device_of(options.device)  # one that is not there is told before any work
     estimator = task.configured() if task.judge_first else None
     if options.file == "-":  # told before waiting for all that comes
