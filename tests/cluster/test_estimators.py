@@ -198,14 +198,6 @@ def test_spreads_follow_their_prototypes(blobs):
     assert np.unique(model.labels_).tolist() == [0, 1]
 
 
-def test_reestimated_spreads_adapt_in_many_dimensions():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(4000, 10))
-    settings = {"eta_update": "each_step", "eta_scale": 1.0, "max_iter": 500, "random_state": 0}
-    model = PossibilisticCMeans(1, **settings).fit(X)
-    assert_allclose(model.eta_, 8.0, rtol=0.1)
-
-
 @pytest.mark.parametrize("n_clusters", [1, 2])
 def test_estimator_fits_one_cluster_and_as_many_as_rows(n_clusters):
     X = np.array([[0.0, 1.0], [2.0, 3.0]])

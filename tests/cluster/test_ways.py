@@ -167,7 +167,7 @@ def test_compress_refuses_what_cannot_be_made_small(plane):
     for bad in (0.0, 1.0, -1.0, "much"):
         with pytest.raises(ValueError, match="rtol must be between 0 and 1"):
             model.compress(bad)
-    with pytest.raises(ValueError, match="not a function of a distance"):
+    with pytest.raises(ValueError, match="compressed with an error bound"):
         OneClusterPCM(kernel="polynomial").fit(plane[:450]).compress()
     with pytest.raises(ValueError, match="cannot be made smaller"):
         FuzzyCMeans(3).fit(plane[:450]).compress()

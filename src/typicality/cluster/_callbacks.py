@@ -65,9 +65,10 @@ class FitCallbacks:
         """
         tol = self._estimator.tol if tol is None else tol
         most: int = self._estimator.max_iter if max_iter is None else max_iter
-        has_callbacks = bool(getattr(self._estimator, "_skl_callbacks", None))
-        run = self._begin_task(self._fit, "run", most) if has_callbacks else None
-        iteration = self._begin_task(run, "iteration")
+        run, iteration = None, None
+        if getattr(self._estimator, "_skl_callbacks", None):
+            run = self._begin_task(self._fit, "run", most)
+            iteration = self._begin_task(run, "iteration")
         largest = 0.0
 
         def watch(n_iter: int, residual: float, state: State) -> bool:
@@ -81,33 +82,25 @@ class FitCallbacks:
                 iteration = self._begin_task(run, "iteration")
             return stop
 
-        with part(*self._part_of_run()):
+        with part(self._share_of_fit(self._n_done), self._share_of_fit(self._n_done + 1)):
             result = picard(step, state, tol=tol, max_iter=most, watch=watch)
-        self._end_task(run, result.state)
+        if run is not None:
+            self._end_task(run, result.state)
         self._n_done += 1
         return result
 
-    def _part_of_run(self) -> tuple[float, float]:
-        """Which part of the fit the next run is; where their number is unknown, parts shrink."""
-        done = self._n_done, self._n_done + 1
-        if self._n_runs is None:
-            shares = [number / (number + _USUAL_RUNS) for number in done]
-        else:
-            shares = [number / max(self._n_runs, done[1]) for number in done]
-        return self._loop_share * shares[0], self._loop_share * shares[1]
+    def _share_of_fit(self, n_runs: int) -> float:
+        """How far the fit is after some runs; where their number is unknown, the steps shrink."""
+        most = n_runs + _USUAL_RUNS if self._n_runs is None else max(self._n_runs, n_runs, 1)
+        return self._loop_share * n_runs / most
 
     def _begin_task(self, above: Any, name: str, max_subtasks: int = 0) -> Any:
-        """A task below another one; None where there are no callbacks."""
-        if above is None:
-            return None
         task = above.subcontext(task_name=name, max_subtasks=max_subtasks)
         task.call_on_fit_task_begin(**self._data)
         return task
 
     def _end_task(self, task: Any, state: State) -> bool:
         """End a task; whether a callback wants to stop."""
-        if task is None:
-            return False
         features = ("n_features_in_", "feature_names_in_")
         known = {name: getattr(self._model, name, None) for name in features}
         stop: bool = task.call_on_fit_task_end(

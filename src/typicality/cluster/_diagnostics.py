@@ -135,11 +135,6 @@ FINDINGS: dict[type[Warning], dict[str, tuple[str, str]]] = {
             "{smallest:.1e}): no row is close enough to have a typicality above zero.",
             "Increase eta or eta_scale.",
         ),
-        "vanished spread": (
-            "The spread eta of {n_clusters} cluster(s) is degenerate: it is estimated in each "
-            "step and shrank to zero, so the cluster is a single point.",
-            "Use eta_update='never', or a larger eta_scale.",
-        ),
     },
     ClusteringWarning: {
         "coarse promise": (
@@ -310,7 +305,7 @@ def _warn_about_indefinite(space: Any, prototypes: Any, kernel: Any) -> None:
         return
     what = "The kernel is"
     remedy = "use a positive semidefinite kernel, or add a constant to its diagonal"
-    if isinstance(kernel, str) and kernel == "dissimilarities":
+    if kernel == "dissimilarities":
         constant = f"{1.01 * space.missing_sqdist:.3g}"
         what = (
             "The dissimilarities are not distances between points: their double-centred kernel is"
@@ -401,25 +396,30 @@ def warn_about_fragments(tally: Tally, unit: float, *, remedy: str) -> None:
         tell("fragments", alone=alone, n_clusters=len(size), remedy=remedy)
 
 
-def memberships_collapsed(space: Space[Any], state: ClusterState[Any]) -> bool:
-    """Whether even the clearest membership is about 1 / c."""
+def warn_about_collapse(
+    space: Space[Any],
+    state: ClusterState[Any],
+    advice: Callable[[Space[Any]], str],
+    *,
+    stage: str = "",
+) -> bool:
+    """Warn if even the clearest membership is about 1 / c; whether it is."""
     n_clusters = state.prototypes.n_clusters
     largest = space.largest_membership(state.rule, state.prototypes)
-    return n_clusters > 1 and bool(largest * n_clusters < 1 + _COLLAPSED_SPREAD)
+    if n_clusters == 1 or largest * n_clusters >= 1 + _COLLAPSED_SPREAD:
+        return False
+    tell("collapsed memberships", stage=stage, n_clusters=n_clusters, advice=advice(space))
+    return True
 
 
 def warn_about_partition(
-    found: "Clustering", *, kernel: Any, if_collapsed: Callable[[], str], if_coincident: str
+    found: "Clustering", *, kernel: Any, if_collapsed: Callable[[Any], str], if_coincident: str
 ) -> None:
     """Warn of memberships that sum to one: the kernel, far rows, and clusters that are alike."""
-    prototypes = found.state.prototypes
-    if warn_about_kernel(found.space, prototypes, kernel):
+    if warn_about_kernel(found.space, found.state.prototypes, kernel):
         return
     warn_about_far_clusters(found)
-    if memberships_collapsed(found.space, found.state):
-        advice = if_collapsed()
-        tell("collapsed memberships", stage="", n_clusters=prototypes.n_clusters, advice=advice)
-    else:
+    if not warn_about_collapse(found.space, found.state, if_collapsed):
         warn_about_prototype_labels(found.labels, advice=if_coincident)
 
 

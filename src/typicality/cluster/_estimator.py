@@ -1,7 +1,7 @@
 """The shell of every estimator: check the rows, learn on a copy, adopt what it learned at once."""
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import wraps
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, cast
@@ -69,8 +69,6 @@ OPTIONAL_ATTRIBUTES = (
     *("labels_", "typicality_", "weights_"),
 )
 OF_ROWS = ("labels_", "memberships_", "typicality_", "weights_")  # one value for each training row
-
-
 _ON_CPU = ("cpu", "mps")  # where NumPy and compiled code compute; "mps" has no float64
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -129,8 +127,7 @@ def by_blocks(method: Method) -> Method:
             return method(self, X, *args, **options)
         check_is_fitted(self)
         rows = check_blocks(self, as_rows(X), training=False)
-        model = self._without(*(name for name in OF_ROWS if name in vars(self)))
-        model.__dict__.pop("feature_names_in_", None)  # checked already; blocks are arrays
+        model = self._without(*OF_ROWS, "feature_names_in_")  # names are checked; blocks are arrays
         return rows.map(lambda block: method(model, block.X, *args, **options))
 
     return cast(Method, for_any_rows)
@@ -233,19 +230,7 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
         return np.asarray(self._soft_names(), dtype=object)
 
     @like_rows
-    def report(
-        self,
-        X: ArrayLike,
-        *,
-        title: str | None = None,
-        display: Any = None,
-        cells: Mapping[str, Sequence[Any]] | None = None,
-        row_numbers: tuple[str, ArrayLike] | None = None,
-        notes: Sequence[tuple[str, str]] = (),
-        warnings: Sequence[str] = (),
-        max_rows: int = 20_000,
-        random_state: Any = 0,
-    ) -> "Report":
+    def report(self, X: ArrayLike, **options: Any) -> "Report":
         """An HTML report of the fitted model and its rows, in one file. Notebooks show it.
 
         Parameters
@@ -253,25 +238,9 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
         X : array-like or dataframe of shape (n_samples, n_features)
             The rows that the model was fitted on. AlphaCutClustering needs these rows; the other
             estimators accept any rows.
-        title : str, optional
-            The title of the report.
-        display : array-like or dataframe of shape (n_samples, n_columns), optional
-            The same features in the units that the report should show, if X was scaled.
-        cells : mapping of str to sequence, optional
-            Additional text columns that are shown with a row: names and values.
-        row_numbers : (str, array-like of int of shape (n_samples,)), optional
-            The word for a row and the number of each row, for example ``("line", lines)``. By
-            default "row" and 0, 1, ...
-        notes : sequence of (str, str), default=()
-            Pairs of a heading and a sentence that describe what was run on which data. By default,
-            the report describes the model.
-        warnings : sequence of str, default=()
-            Sentences that the report shows first.
-        max_rows : int, default=20_000
-            The largest number of rows that the report shows. If there are more rows, it shows a
-            sample, which contains all unassigned rows if possible.
-        random_state : int, RandomState instance or None, default=0
-            The seed of this sample.
+        **options
+            The other parameters of :meth:`typicality.report.Report.from_estimator`, such as `title`
+            or `display`.
 
         Returns
         -------
@@ -280,18 +249,7 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
         """
         from typicality.report import Report  # not all who fit want a page
 
-        return Report.from_estimator(
-            self,
-            X,
-            title=title,
-            display=display,
-            cells=cells,
-            row_numbers=row_numbers,
-            notes=notes,
-            warnings=warnings,
-            max_rows=max_rows,
-            random_state=random_state,
-        )
+        return Report.from_estimator(self, X, **options)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

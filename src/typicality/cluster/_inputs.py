@@ -308,24 +308,23 @@ EXACT_SUMS = SumOptions()
 
 def is_pairwise(kernel: Any) -> bool:
     """Whether X is a square matrix of pairs, for scikit-learn's tag."""
-    return isinstance(kernel, str) and kernel in ("precomputed", "dissimilarities")
+    return kernel in ("precomputed", "dissimilarities")
 
 
 def takes_sparse(kernel: Any) -> bool:
     """Whether a kernel has values for sparse rows that are not made dense."""
-    if isinstance(kernel, str):
-        return kernel in _SPARSE_KERNELS
-    return isinstance(kernel, Stationary | Linear | Polynomial | Cosine)
+    of_class = isinstance(kernel, Stationary | Linear | Polynomial | Cosine)
+    return of_class or kernel in _SPARSE_KERNELS
 
 
 def has_input_space(kernel: Any) -> bool:
     """Whether a kernel is the scalar product, whose space is that of the rows."""
-    return isinstance(kernel, Linear) or (isinstance(kernel, str) and kernel == "linear")
+    return isinstance(kernel, Linear) or kernel == "linear"
 
 
 def has_points(kernel: Any) -> bool:
     """Whether a prototype can start at a point given by its coordinates."""
-    return not (isinstance(kernel, str) and kernel in SPECIAL_KERNELS)
+    return kernel not in SPECIAL_KERNELS
 
 
 def open_space(
@@ -370,51 +369,60 @@ def open_space(
         return _open_given(kernel, rows, sample_weight)
     if isinstance(kernel, Mixed):
         return _open_mixed(kernel, sigma, rows, sample_weight, novelty=novelty, sums=sums)
-    on_device = sums.device is not None and not isinstance(rows, Rows)
-    given = TensorRows(rows, sample_weight, str(sums.device)) if on_device else rows
-    input_space = Euclidean(given, sample_weight)
+    input_space, coordinates = _open_points(rows, sample_weight, sums.device)
     features = input_space.features
-    check_magnitudes(features, rows.dtype)
-    sparse = isinstance(input_space.rows, SparseRows)
-    points = SparseCoordinates if sparse else Coordinates
-    coordinates = points(features.mean.astype(rows.dtype))
-    every_row = not input_space.rows.weighted or input_space.rows.every_row
-    check_reach(rows, coordinates.origin, features if every_row else None)
-    if isinstance(kernel, str) and kernel == "connectivity":
+    if kernel == "connectivity":
         warn_about_unused_sigma(sigma, kernel)
         return _open_paths(rows, sample_weight, coordinates, features)
     built = _kernel(kernel, sigma, rows, sample_weight, novelty=novelty)
-    if explicit and isinstance(built, Linear):
-        if box is None:
-            return OpenSpace(input_space, coordinates, built, features)
-        low, high = typical_range(input_space.rows)
-        reader = Box.of(low, high, coordinates.origin, box)
-        boxed = Euclidean(input_space.rows.moved(reader.read))
-        return OpenSpace(boxed, reader, built, boxed.features)
+    if not (explicit and isinstance(built, Linear)):
+        space = _gram(built, rows, sample_weight, sums)
+        return OpenSpace(space, coordinates, built, features)
+    if box is None:
+        return OpenSpace(input_space, coordinates, built, features)
+    low, high = typical_range(input_space.rows)
+    reader = Box.of(low, high, coordinates.origin, box)
+    boxed = Euclidean(input_space.rows.moved(reader.read))
+    return OpenSpace(boxed, reader, built, boxed.features)
+
+
+def _open_points(
+    rows: Any, weight: Floats | None, device: str | None
+) -> tuple[Euclidean, Coordinates]:
+    """The input space of rows with coordinates, whose squared distances do not overflow."""
+    if device is not None and not isinstance(rows, Rows):
+        space = Euclidean(TensorRows(rows, weight, device))
+    else:
+        space = Euclidean(rows, weight)
+    features = space.features
+    check_magnitudes(features, rows.dtype)
+    points = SparseCoordinates if isinstance(space.rows, SparseRows) else Coordinates
+    coordinates = points(features.mean.astype(rows.dtype))
+    every_row = not space.rows.weighted or space.rows.every_row
+    check_reach(rows, coordinates.origin, features if every_row else None)
+    return space, coordinates
+
+
+def _gram(kernel: Kernel, rows: Any, weight: Floats | None, sums: SumOptions) -> Gram:
+    """The space that a kernel of coordinates induces."""
     kept = rows.copy()  # a model must not see X change
-    in_torch = isinstance(kept, OnDevice) and log_profile(built) is not None
+    in_torch = isinstance(kept, OnDevice) and log_profile(kernel) is not None
     if not in_torch and not is_sparse(kept):
         kept = np.asarray(kept)
-    columns = (DeviceColumns if in_torch else KernelColumns)(built, kept)
-    space = Gram(
-        columns,
-        columns.given,
-        sample_weight,
-        tolerance=sums.tolerance(columns, sample_weight),
-        device=sums.device,
-    )
-    return OpenSpace(space, coordinates, built, features)
+    columns = (DeviceColumns if in_torch else KernelColumns)(kernel, kept)
+    tolerance = sums.tolerance(columns, weight)
+    return Gram(columns, columns.given, weight, tolerance=tolerance, device=sums.device)
 
 
 def _kernel(
     kernel: Any, sigma: float | str, rows: Floats, weight: Floats | None, *, novelty: bool
 ) -> Kernel:
-    if isinstance(kernel, str) and kernel in BANDWIDTH_KERNELS:
+    if kernel in BANDWIDTH_KERNELS:
         metric = named_kernel(kernel).metric  # type: ignore[attr-defined]
         width = _width(sigma, rows, weight, novelty=novelty, metric=metric)
         return named_kernel(kernel, width)
     warn_about_unused_sigma(sigma, kernel)
-    if isinstance(kernel, str) and kernel == "local":
+    if kernel == "local":
         reference = np.asarray(DistinctRows.of(rows, weight).rows)
         n_neighbors = max(_LOCAL_NEIGHBOURS, int(_LOCAL_SHARE * len(reference)))
         return LocalGaussian(reference, min(n_neighbors, len(reference) - 1))
@@ -505,17 +513,11 @@ def check_compressible(kernel: Any, rtol: Any, reader: Reader) -> None:
             "A model in the input space cannot be made smaller: it has prototypes, but no "
             "training rows. Use it as it is."
         )
-    if getattr(reader, "sparse", False):
+    if getattr(reader, "sparse", False) or not isinstance(kernel, Stationary):
         raise ValueError(
-            "This model was fitted on a sparse matrix, and only models of arrays can be "
-            "compressed with an error bound. Fit it on fewer rows, or on features of "
-            "sklearn.decomposition.TruncatedSVD."
-        )
-    if not isinstance(kernel, Stationary):
-        raise ValueError(
-            f"kernel_={kernel!r} is not a function of a distance, and only sums of such "
-            "kernels can be compressed with an error bound. Use 'gaussian', 'laplacian' or "
-            "'cauchy'."
+            f"Only models of an array, with a kernel of a distance ('gaussian', 'laplacian' or "
+            f"'cauchy'), can be compressed with an error bound; this one has kernel_={kernel!r}"
+            f"{' and was fitted on a sparse matrix' if getattr(reader, 'sparse', False) else ''}."
         )
 
 

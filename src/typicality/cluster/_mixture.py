@@ -108,29 +108,21 @@ class JoinedMixture(ClusterMixin, Estimator):
 
     def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
         random = check_random_state(self.random_state)
-        center, scale = _center_and_scale(rows)
-        standard = some = (rows - center) / scale
+        self._center, self._scale = _center_and_scale(rows)
+        standard = some = (rows - self._center) / self._scale
         if len(rows) > _MOST_ROWS:
             some = standard[np.sort(random.choice(len(rows), _MOST_ROWS, replace=False))]
         blurred = _blurred(some, random)
         voters = [_joined(parts, blurred) for parts in _voting_parts(blurred, random)]
-        if voters:
-            partitions = [parts.memberships(some).argmax(axis=1) for parts in voters]
-            scores = np.array(
-                [[adjusted_rand_score(a, b) for b in partitions] for a in partitions]
-            ).mean(axis=1)
-            chosen, agreement = voters[int(scores.argmax())], float(scores.max())
-        else:
-            chosen, agreement = _one_gaussian(blurred), 1.0
-        parts = chosen.numbered(standard)
-        self._parts, self._center, self._scale = parts, center, scale
-        self.memberships_ = parts.memberships(standard).astype(rows.dtype)
+        chosen, self.agreement_ = _elect(voters, some) if voters else (_one_gaussian(blurred), 1.0)
+        self._parts = chosen.numbered(standard)
+        self.memberships_ = self._parts.memberships(standard).astype(rows.dtype)
         self.labels_ = self.memberships_.argmax(axis=1).astype(np.int32)
         self.n_clusters_ = self.memberships_.shape[1]
         self.prototype_labels_ = np.arange(self.n_clusters_, dtype=np.int32)
-        self.cluster_centers_ = (parts.group_means() * scale + center).astype(rows.dtype)
-        self.n_parts_ = len(parts.weights)
-        self.agreement_ = agreement
+        centers = self._parts.group_means() * self._scale + self._center
+        self.cluster_centers_ = centers.astype(rows.dtype)
+        self.n_parts_ = len(self._parts.weights)
         self.n_iter_, self.status_ = chosen.n_iter, Status.CONVERGED
         self.sums_ = (
             f"Gaussian mixtures of up to {_MOST_PARTS} components were fitted on "
@@ -140,16 +132,16 @@ class JoinedMixture(ClusterMixin, Estimator):
 
     def predict(self, X: ArrayLike) -> Labels:
         """The group of largest membership."""
-        return np.asarray(self.predict_memberships(X).argmax(axis=1), dtype=np.int32)
+        return self._labels_and_memberships(X)[0]
 
     def predict_memberships(self, X: ArrayLike) -> Floats:
         """The posterior probability of each group, the sum over its parts."""
-        rows = self._read(X)
-        memberships = self._parts.memberships((rows - self._center) / self._scale)
-        return np.asarray(memberships, dtype=rows.dtype)
+        return self._labels_and_memberships(X)[1]
 
     def _labels_and_memberships(self, X: ArrayLike) -> tuple[Labels, Floats]:
-        memberships = self.predict_memberships(X)
+        rows = self._read(X)
+        memberships = self._parts.memberships((rows - self._center) / self._scale)
+        memberships = memberships.astype(rows.dtype, copy=False)
         return memberships.argmax(axis=1).astype(np.int32), memberships
 
     def _soft_features(self, X: ArrayLike) -> Floats:
@@ -197,12 +189,16 @@ class GaussianParts:
     @one_blas_thread()
     def memberships(self, rows: Doubles) -> Doubles:
         """The posterior probability of each group."""
-        of_parts = softmax(self.log_densities(rows), axis=1)
-        return np.asarray(of_parts @ np.eye(self.groups.max() + 1)[self.groups])
+        return np.asarray(softmax(self.log_densities(rows), axis=1) @ self._is_in)
+
+    @property
+    def _is_in(self) -> Doubles:
+        """1 where a part, the row, belongs to a group, the column."""
+        return np.eye(self.groups.max() + 1)[self.groups]
 
     def group_means(self) -> Doubles:
         """The mean of each group."""
-        share = np.eye(self.groups.max() + 1)[self.groups].T * self.weights
+        share = self._is_in.T * self.weights
         return np.asarray(share @ self.means / share.sum(axis=1, keepdims=True))
 
     def numbered(self, rows: Doubles) -> "GaussianParts":
@@ -250,23 +246,25 @@ def _voting_parts(rows: Doubles, random: np.random.RandomState) -> list[Gaussian
     seed = random.randint(2**31 - 1)
     with threadpool_limits(1):  # the matrices are small: threads would wait for one another
         fits = [
-            (*fit, n_parts)
+            _fit(rows, kind, n_parts, seed)
             for kind in ("full", "tied", "diag")
             for n_parts in range(1, _MOST_PARTS + 1)
-            if (fit := _fit(rows, kind, n_parts, seed)) is not None
+            if _has_enough_rows(rows, kind, n_parts)
         ]
-    one = min(icl for icl, _, n_parts in fits if n_parts == 1)
-    better = [(icl, mixture) for icl, mixture, n_parts in fits if n_parts > 1 and icl < one]
+    one = min(icl for icl, mixture in fits if mixture.n_components == 1)
+    better = [(icl, mixture) for icl, mixture in fits if mixture.n_components > 1 and icl < one]
     best = sorted(better, key=lambda fit: fit[0])[:_VOTERS]
     return [_parts_of(mixture) for _, mixture in best]
 
 
-def _fit(rows: Doubles, kind: str, n_parts: int, seed: int) -> tuple[float, Any] | None:
-    """A mixture and its ICL; None where there are too few rows for it."""
+def _has_enough_rows(rows: Doubles, kind: str, n_parts: int) -> bool:
     n_rows, n_columns = rows.shape
     columns = {"full": n_columns * n_parts, "tied": n_columns, "diag": 0}[kind]
-    if n_rows < max(_ROWS_OF_A_PART * n_parts, _ROWS_OF_A_COLUMN * columns):
-        return None
+    return bool(n_rows >= max(_ROWS_OF_A_PART * n_parts, _ROWS_OF_A_COLUMN * columns))
+
+
+def _fit(rows: Doubles, kind: str, n_parts: int, seed: int) -> tuple[float, Any]:
+    """The ICL of a mixture, and the mixture."""
     mixture = GaussianMixture(
         n_parts, covariance_type=kind, reg_covar=_REGULARISATION, random_state=seed
     )
@@ -280,18 +278,24 @@ def _fit(rows: Doubles, kind: str, n_parts: int, seed: int) -> tuple[float, Any]
 
 def _parts_of(mixture: Any) -> GaussianParts:
     n_parts, n_columns = mixture.means_.shape
+    covariances = mixture.covariances_
     if mixture.covariance_type == "diag":
-        covariances = mixture.covariances_[:, :, None] * np.eye(n_columns)
-    else:
-        shape = (n_parts, n_columns, n_columns)
-        covariances = np.broadcast_to(mixture.covariances_, shape).copy()
+        covariances = covariances[:, :, None] * np.eye(n_columns)
     return GaussianParts(
         np.maximum(mixture.weights_, np.finfo(np.float64).tiny),
         mixture.means_,
-        covariances,
+        np.broadcast_to(covariances, (n_parts, n_columns, n_columns)).copy(),
         np.arange(n_parts),
         int(mixture.n_iter_),
     )
+
+
+def _elect(voters: list[GaussianParts], rows: Doubles) -> tuple[GaussianParts, float]:
+    """The mixture that agrees best with all of them, and its mean adjusted Rand index."""
+    partitions = [parts.memberships(rows).argmax(axis=1) for parts in voters]
+    agreements = [[adjusted_rand_score(a, b) for b in partitions] for a in partitions]
+    scores = np.array(agreements).mean(axis=1)
+    return voters[int(scores.argmax())], float(scores.max())
 
 
 # ---- joining -------------------------------------------------------------------------------------

@@ -56,6 +56,9 @@ class Starts:
         self._init: Any = estimator.init
         self.is_array = not (isinstance(self._init, str) or callable(self._init))
         self.n_clusters = self._count()
+        self._points = None  # the shape of prototypes that are given as points
+        if has_points(estimator.kernel):
+            self._points = self.n_clusters, rows.shape[1]
         if self.is_array:
             self._init = self._checked(self._init, "init")
 
@@ -74,9 +77,7 @@ class Starts:
             f"(n_samples={len(self._rows)})"
         )
         remedy = f"Choose n_clusters <= {n_distinct}, or pass more data."
-        if self.is_array:
-            raise ValueError(f"{found}, but init is an array with that many clusters. {remedy}")
-        if n_rows < wanted:
+        if self.is_array or n_rows < wanted:
             raise ValueError(f"{found}. {remedy}")
         tell("few distinct rows", found=found, n_distinct=n_distinct, remedy=remedy)
         return n_distinct
@@ -103,31 +104,23 @@ class Starts:
 
     def _at(self, opened: OpenSpace, rule: MembershipRule, array: Floats) -> Any:
         """Prototypes from points, or from memberships."""
-        space = opened.space
-        if has_points(self._estimator.kernel) and array.shape == (
-            self.n_clusters,
-            self._rows.shape[1],
-        ):
-            return space.at(opened.reader.read(array))
+        if array.shape == self._points:
+            return opened.space.at(opened.reader.read(array))
         # Only the ratios within a column matter; weights of tiny memberships would vanish.
-        return space.prototypes(rule.weights(array / array.max(axis=0)))
+        return opened.space.prototypes(rule.weights(array / array.max(axis=0)))
 
     def _checked(self, init: Any, source: str) -> Floats:
         """`init` as an array: prototypes where rows have coordinates, or a membership matrix."""
         array = np.asarray(check_array(init, dtype=[np.float64, np.float32], input_name=source))
-        n_rows, n_features = self._rows.shape
-        points = (self.n_clusters, n_features) if has_points(self._estimator.kernel) else None
-        memberships = (n_rows, self.n_clusters)
-        if array.shape == points:
+        if array.shape == self._points:
             check_distinct_points(array, source)
             return array
+        memberships = len(self._rows), self.n_clusters
         if array.shape != memberships:
-            prototypes = (
-                f"prototypes of shape (n_clusters, n_features) = {points} or " if points else ""
-            )
+            points = f"prototypes of shape (n_clusters, n_features) = {self._points} or "
             raise ValueError(
-                f"{source} has shape {array.shape}; expected {prototypes}memberships of shape "
-                f"(n_samples, n_clusters) = {memberships}."
+                f"{source} has shape {array.shape}; expected {points if self._points else ''}"
+                f"memberships of shape (n_samples, n_clusters) = {memberships}."
             )
         counted = array if self._weight is None else array[self._weight > 0]
         if array.min() < 0 or not counted.any(axis=0).all():

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,14 +17,6 @@ from typicality._quantiles import unit_of_weight
 from typicality._tensors import array_of, tensor_of
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._cut import (
-    check_cut_parameters,
-    is_word,
-    learn_cut_of_sample,
-    medoids_of,
-    plain_cut,
-    warn_about_cut,
-)
 from typicality.cluster._density import (
     LOOP_SHARE,
     DensityEstimator,
@@ -31,7 +24,9 @@ from typicality.cluster._density import (
     warn_about_density,
 )
 from typicality.cluster._diagnostics import (
+    tell,
     warn_about_features,
+    warn_about_fragments,
     warn_about_lonely_row,
     warn_about_unused_sigma,
 )
@@ -41,9 +36,10 @@ from typicality.cluster._inputs import (
     Dissimilarities,
     SumOptions,
     check_dissimilarities,
+    check_kernel,
     open_space,
 )
-from typicality.kernels import Kernel, LocalGaussian, Mixed
+from typicality.kernels import BANDWIDTH_KERNELS, Kernel, LocalGaussian, Mixed, Stationary
 from typicality.levelsets.choice import (
     Choice,
     choose_clusters,
@@ -56,8 +52,13 @@ from typicality.levelsets.regions import Regions
 from typicality.levelsets.tree import AlphaTree, Cut
 from typicality.rows import DistinctRows, Rows, content_hash
 from typicality.solve.picard import Status
+from typicality.spaces.base import Tally
 from typicality.spaces.nearest import GivenDistances, NearestRows
 
+_MEDOID_ROWS = 2000  # of a cluster, whose distances are computed
+_SHALLOW_VALLEY = 0.02  # of the highest density of typicalities
+_SMALL_SHARE = 0.25  # of all rows
+_NEARLY, _BARELY = 0.8, 1.1  # evidence near the bar
 _TREES_SHARE = 0.8  # of the time of a fit; the rest is the labels of all rows
 
 
@@ -372,59 +373,88 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
     # ---- steps of a fit --------------------------------------------------------------------------
 
     def _learn(self, rows: Any, weight: Floats | None, callbacks: FitCallbacks) -> None:
-        check_cut_parameters(self)
-        if isinstance(rows, Rows):
-            learn_cut_of_sample(self, rows, callbacks)
-            return
+        _check_parameters(self)
+        given, few = rows, None
+        if isinstance(rows, Rows):  # the tree is that of a sample, and every row is labelled
+            few = self._sample(rows)
+            rows, weight = few.rows, few.weight.astype(rows.dtype)
         rows = array_of(rows)  # trees are grown on the CPU
         copies = None if weight is None else weight.astype(np.float64) / unit_of_weight(weight)
-        points, given = rows, self._takes_distances
-        if given:
+        points = rows
+        if self._takes_distances:
             check_dissimilarities(rows, square=True)
             points = rows**2
         # Equal rows are one node: then weights and copies are the same thing, to the last bit.
         nodes = DistinctRows.of(points, copies, at_most=len(points))
         fit = self._fit_local if self._is_local else self._fit_one_width
-        warn = fit(nodes, points, callbacks)
-        regions = self._regions
-        self.eta_ = regions.landscape.eta
-        self.weights_ = regions.weights_of_rows(copies)
-        self.typicality_ = regions.typicality.astype(rows.dtype)
-        self.labels_ = regions.training_labels(self._cut, assign=self._assign)
-        self.memberships_ = regions.memberships(self._cut).astype(rows.dtype)
-        self.medoid_indices_ = medoids_of(nodes, self.labels_, self.n_clusters_, given=given)
-        self.medoids_ = rows[self.medoid_indices_]
-        warn()
+        fit(nodes, points, callbacks)
+        regions, cut = self._regions, self._cut
+        labels = regions.training_labels(cut, assign=self._assign)
+        medoids = self._medoids(nodes, labels)
+        self.eta_, self.medoids_ = regions.landscape.eta, rows[medoids]
+        if few is None:
+            self.labels_, self.medoid_indices_ = labels, medoids
+            self.weights_ = regions.weights_of_rows(copies)
+            self.typicality_ = regions.typicality.astype(rows.dtype)
+            self.memberships_ = regions.memberships(cut).astype(rows.dtype)
+        else:
+            self.medoid_indices_ = few.index[medoids]
+            self._judge(given, few)
+
+    def _sample(self, rows: Rows) -> DistinctRows:
+        """The distinct rows of the smallest hashes, with the weight of all copies of a row."""
+        if self._takes_distances:
+            raise ValueError(
+                "kernel='dissimilarities' needs all distances in memory. Pass rows of features, or "
+                "the distances among a sample of the rows."
+            )
+        return rows.sample()
+
+    def _judge(self, rows: Any, few: DistinctRows) -> None:
+        """Label all rows, block by block; where `few` are all of them, as in memory."""
+        if len(few.rows) < few.n_distinct:
+            self.sums_ = (
+                f"the tree is that of a sample of {len(few.rows):,} distinct rows of "
+                f"{rows.n_rows:,}, and every row is labelled; {self.sums_}"
+            )
+        self.labels_ = self.predict(rows)
+        self.typicality_ = self.predict_typicality(rows)
+        if rows.lazy:
+            self.memberships_ = self.predict_memberships(rows)
+
+    def _medoids(self, nodes: DistinctRows, labels: Labels) -> Places:
+        """The row of each cluster with the least sum of distances to its rows, or to 2000."""
+        label, order, medoids = labels[nodes.index], _arbitrary_order(nodes), []
+        for number in range(self.n_clusters_):
+            own = order[label[order] == number][:_MEDOID_ROWS]
+            if self._takes_distances:
+                distances = np.sqrt(nodes.rows[np.ix_(own, nodes.index[own])])
+            else:
+                distances = cdist(nodes.rows[own], nodes.rows[own])
+            medoids.append(nodes.index[own[int((distances @ nodes.weight[own]).argmin())]])
+        return np.array(medoids, dtype=np.intp)
 
     @property
     def _is_local(self) -> bool:
         """Whether the kernel is the local one: by name, or because everything is automatic."""
-        automatic = all(is_word(each, "auto") for each in (self.kernel, self.sigma, self.alpha))
+        automatic = self.kernel == self.sigma == self.alpha == "auto"
         automatic &= self.labelling == "neighbours" and self.weights != "typicality"
-        return automatic or is_word(self.kernel, "local") or self._takes_distances
+        return automatic or self.kernel == "local" or self._takes_distances
 
     @property
     def _takes_distances(self) -> bool:
         """Whether rows are distances to the training rows."""
-        return is_word(self.kernel, "dissimilarities")
+        return bool(self.kernel == "dissimilarities")
 
-    def _local_reader(self, nodes: DistinctRows) -> Any:
-        """What reads new rows. Warns about suspicious features."""
-        if self._takes_distances:
-            return Dissimilarities(nodes.rows.dtype)
-        opened = open_space("linear", "auto", nodes.rows, nodes.weight)
-        if len(nodes.rows) > 1:
-            warn_about_features(opened, self)
-        return opened.reader
-
-    def _fit_local(
-        self, nodes: DistinctRows, rows: Floats, callbacks: FitCallbacks
-    ) -> Callable[[], None]:
-        """Choose scale and clusters; the kernel is as wide as rows are sparse.
-
-        Returns a function that warns of what is suspicious.
-        """
-        reader, given = self._local_reader(nodes), self._takes_distances
+    def _fit_local(self, nodes: DistinctRows, rows: Floats, callbacks: FitCallbacks) -> None:
+        """Choose scale and clusters; the kernel is as wide as rows are sparse."""
+        given = self._takes_distances
+        reader: Any = Dissimilarities(nodes.rows.dtype)
+        if not given:
+            opened = open_space("linear", "auto", nodes.rows, nodes.weight)
+            reader = opened.reader
+            if len(nodes.rows) > 1:
+                warn_about_features(opened, self)
         callbacks.begin(0, lambda state: {})
 
         def search_among(some: Places) -> Any:
@@ -448,12 +478,9 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
         edges = tree.pairs, np.exp(tree.saddles)
         with part(_TREES_SHARE, 1.0):
             regions = Regions.of(landscape, np.exp(tree.heights), edges, sample, rows)
-        automatic = is_word(self.alpha, "auto")
-        levels = regions.tree
-        cut = cut_at_choice(choice.partition, levels) if automatic else plain_cut(self, levels)
         local = LocalGaussian(sample.rows, landscape.n_neighbors, tree.dimension)
         self.__dict__.update(
-            **self._cut_attributes(reader, regions, cut, choice),
+            **self._cut_attributes(reader, regions, choice),
             kernel_="local" if given else local,
             sigma_=float(np.sqrt(np.median(tree.squares))),
             n_iter_=1,
@@ -461,24 +488,14 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
             objective_path_=-landscape.eta * np.array([regions.tree.node_alpha @ sample.weight]),
             sums_=tree.how(len(nodes.rows)),
         )
+        warn_about_unused_sigma(self.sigma, self.kernel)
+        _warn_about_cut(self)
 
-        def warn() -> None:
-            warn_about_unused_sigma(self.sigma, self.kernel)
-            warn_about_cut(self)
-
-        return warn
-
-    def _fit_one_width(
-        self, nodes: DistinctRows, rows: Floats, callbacks: FitCallbacks
-    ) -> Callable[[], None]:
-        """One-cluster PCM with a kernel of one width, and a cut of its tree.
-
-        Returns a function that warns of what is suspicious.
-        """
-        named = isinstance(self.kernel, str)
-        has_rule = named or (isinstance(self.kernel, Mixed) and self.kernel.sigma is None)
+    def _fit_one_width(self, nodes: DistinctRows, rows: Floats, callbacks: FitCallbacks) -> None:
+        """One-cluster PCM with a kernel of one width, and a cut of its tree."""
+        has_rule = isinstance(self.kernel, str) or getattr(self.kernel, "sigma", 1) is None
         opened = open_space(
-            "gaussian" if is_word(self.kernel, "auto") else self.kernel,
+            "gaussian" if self.kernel == "auto" else self.kernel,
             "alpha-cut" if has_rule and self.sigma == "auto" else self.sigma,
             nodes.rows,
             nodes.weight,
@@ -501,14 +518,10 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
         weights = "typicality" if self.weights == "auto" else self.weights
         result = solve_one_cluster(self, space, callbacks, weights=weights)
         self.__dict__.update(attributes(result.state) | self._record(opened, result))
-
-        def warn() -> None:
-            warn_about_density(self, space, result, instead="")
-            uniform = array_of(space.mean.weights[:, 0])
-            warn_about_lonely_row(self._regions.landscape.weights, uniform, self.tree_.row_of)
-            warn_about_cut(self)
-
-        return warn
+        warn_about_density(self, space, result, instead="")
+        uniform = array_of(space.mean.weights[:, 0])
+        warn_about_lonely_row(self._regions.landscape.weights, uniform, self.tree_.row_of)
+        _warn_about_cut(self)
 
     def _for_prediction(
         self, reader: Any, landscape: Landscape, nodes: DistinctRows, rows: Floats
@@ -517,8 +530,8 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
         heights = landscape.heights(nodes.rows)
         edges = spanning_tree(landscape, heights)
         regions = Regions.of(landscape, heights, edges, nodes, rows)
-        if not is_word(self.alpha, "auto"):
-            return self._cut_attributes(reader, regions, plain_cut(self, regions.tree))
+        if self.alpha != "auto":
+            return self._cut_attributes(reader, regions)
         choice = choose_on_one_tree(
             landscape,
             regions.tree,
@@ -526,12 +539,17 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
             at_least=self.at_least,
             min_cluster_size=self.min_cluster_size,
         )
-        cut = cut_at_choice(choice.partition, regions.tree)
-        return self._cut_attributes(reader, regions, cut, choice)
+        return self._cut_attributes(reader, regions, choice)
 
     def _cut_attributes(
-        self, reader: Any, regions: Regions, cut: Cut, choice: Choice | None = None
+        self, reader: Any, regions: Regions, choice: Choice | None = None
     ) -> dict[str, Any]:
+        tree = regions.tree
+        if choice is not None and self.alpha == "auto":
+            cut = cut_at_choice(choice.partition, tree)
+        else:  # one level for all clusters
+            alpha = tree.valley.place if self.alpha == "valley" else float(self.alpha)
+            cut = tree.cut_at(alpha, min_cluster_size=self.min_cluster_size)
         automatic = "core" if cut.filled is None else "typical"
         return {
             "_reader": reader,
@@ -539,7 +557,7 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
             "_cut": cut,
             "_assign": automatic if self.assign == "auto" else self.assign,
             "_min_cluster_size": self.min_cluster_size,
-            "tree_": regions.tree,
+            "tree_": tree,
             "alpha_": cut.alpha,
             "n_clusters_": cut.n_clusters,
             "evidence_": None if choice is None else choice.evidence,
@@ -550,3 +568,78 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
 def _arbitrary_order(nodes: DistinctRows) -> Places:
     """The rows in an order that does not depend on how they are sorted."""
     return np.argsort(content_hash(nodes.rows), kind="stable")
+
+
+def _check_parameters(model: AlphaCutClustering) -> None:
+    """Parameters that must fit together."""
+    if model.at_least > 1 and model.alpha != "auto":
+        raise ValueError(
+            f"at_least={model.at_least} works only with the automatic choice of clusters, and "
+            f"alpha={model.alpha!r} sets a level. Use alpha='auto'."
+        )
+    if model._is_local:
+        for name, value in [("labelling", "complete"), ("weights", "typicality")]:
+            if getattr(model, name) == value:
+                raise ValueError(
+                    f"{name}={value!r} needs a kernel of one width. Use kernel='gaussian'."
+                )
+        return
+    kernel: Any = model.kernel
+    check_kernel(kernel)
+    if kernel in ("auto", *BANDWIDTH_KERNELS) or isinstance(kernel, Mixed):
+        return
+    if not isinstance(kernel, Stationary):
+        raise ValueError(
+            f"kernel={kernel!r} is not a function of a distance. Only with such a kernel is the "
+            "typicality a density, whose level sets are clusters. Use 'local', 'gaussian', "
+            "'laplacian' or 'cauchy', or OneClusterPCM, which takes all kernels."
+        )
+    if not (hasattr(kernel, "sigma") and kernel.metric in ("sqeuclidean", "cityblock")):
+        raise ValueError(
+            f"kernel={kernel!r} must have a width sigma, which sets the step size along segments, "
+            "and must be a function of a Euclidean or city-block distance (metric 'sqeuclidean' "
+            "or 'cityblock')."
+        )
+
+
+def _warn_about_cut(model: AlphaCutClustering) -> None:
+    """Warn of clusters that deserve a second look, by the kind of cut."""
+    tree, found = model.tree_, model.n_clusters_
+    labels, weight = model._cut.node_labels, tree.weight
+    if model.alpha == "auto":
+        _warn_about_choice(model)
+    elif found == 0:
+        alpha, highest = model.alpha_, tree.node_alpha.max()
+        reason = f"no component has min_cluster_size={model.min_cluster_size} rows"
+        remedy = "Use a smaller one."
+        if alpha >= highest:
+            reason = f"no typicality is above alpha={alpha:.4g}, the highest is {highest:.4g}"
+            remedy = "Use a smaller alpha, or alpha='auto'."
+        tell("no cluster", reason=reason, remedy=remedy, alpha=alpha, highest=highest)
+    elif model.alpha == "valley":
+        inside, total = float(weight[labels >= 0].sum()), float(weight.sum())
+        if tree.valley.depth < _SHALLOW_VALLEY:
+            tell("no valley", depth=tree.valley.depth)
+        elif inside < _SMALL_SHARE * total:
+            tell("few rows above", inside=inside, total=total)
+    else:
+        lowest = float(model._regions.landscape.typicality(np.zeros(1))[0])
+        if 0 < float(model.alpha) < lowest:
+            tell("low level", alpha=float(model.alpha), lowest=lowest)
+        remedy = (
+            "Use a larger min_cluster_size to call them outliers, a larger sigma, or alpha='auto'."
+        )
+        warn_about_fragments(Tally.of(labels, weight, int(labels.max()) + 1), 1.0, remedy=remedy)
+
+
+def _warn_about_choice(model: AlphaCutClustering) -> None:
+    """Warn if the evidence is near the bar, or if fewer clusters were found than asked for."""
+    found, evidence = model.n_clusters_, model.evidence_ or 0.0
+    if model.tree_.n_nodes == 1:
+        tell("constant rows")
+    if found < model.at_least:
+        tell("fewer clusters than asked for", found=found, at_least=model.at_least)
+    elif model.at_least == 1 and found == 1 and evidence >= _NEARLY:
+        tell("nearly several clusters", evidence=evidence)
+    elif model.at_least == 1 and found > 1 and evidence < _BARELY:
+        tell("barely several clusters", found=found, evidence=evidence)

@@ -278,15 +278,18 @@ class _Methods:
     def __init__(self, rows: Floats, random_state: Any) -> None:
         random = check_random_state(random_state)
         self._rows, self._seed = rows, int(random.randint(2**31 - 1))
-        n_rows = len(rows)
-        self._sample = np.arange(n_rows)
-        if n_rows > _MOST_ROWS:
-            self._sample = np.sort(random.choice(n_rows, _MOST_ROWS, replace=False))
+        self._sample = np.arange(len(rows))
+        if len(rows) > _MOST_ROWS:
+            self._sample = np.sort(random.choice(len(rows), _MOST_ROWS, replace=False))
+        self._some = rows[self._sample]
         self._answers: dict[str, _Answer] = {}
 
     def fit(self, name: str, *, at_least: int = 1) -> _Answer:
         """The answer of a method that is fitted on all rows, with so many clusters at the least."""
-        model, messages = self._fitted(name, at_least, self._rows)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = self._method(name, at_least, self._rows).fit(self._rows)
+        messages = tuple(each.message for each in caught)
         answer = _Answer(name, model, model.labels_[self._sample], messages, at_least > 1)
         self._answers[name] = answer
         return answer
@@ -295,15 +298,8 @@ class _Methods:
         """The answer of a method; one that is not fitted yet is fitted on the sample."""
         if name in self._answers:
             return self._answers[name]
-        model, _ = self._fitted(name, 1, self._rows[self._sample])
+        model = _quietly_fitted(self._method(name, 1, self._some), self._some)
         return _Answer(name, model, model.labels_)
-
-    def _fitted(self, name: str, at_least: int, rows: Floats) -> tuple[Any, tuple[Any, ...]]:
-        """The fitted model of a method, and its warnings."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            model = self._method(name, at_least, rows).fit(rows)
-        return model, tuple(each.message for each in caught)
 
     def _method(self, name: str, at_least: int, rows: Floats) -> Any:
         """A method to be fitted to some rows."""
@@ -317,19 +313,23 @@ class _Methods:
 
     def _best_number(self, at_least: int) -> int | None:
         """The number of round groups with the best silhouette; None where all coincide."""
-        some = self._rows[self._sample]
-        n_distinct = count_distinct_rows(some, None, enough=_MOST_CLUSTERS + 1)
+        n_distinct = count_distinct_rows(self._some, None, enough=_MOST_CLUSTERS + 1)
         scores = {}
         for number in range(at_least, min(_MOST_CLUSTERS, n_distinct - 1) + 1):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                labels = self._entropic(number).fit(some).labels_
+            labels = _quietly_fitted(self._entropic(number), self._some).labels_
             if labels.max() + 1 == number:  # no prototypes coincide
-                scores[number] = silhouette_score(some, labels)
+                scores[number] = silhouette_score(self._some, labels)
         return max(scores, key=lambda number: scores[number], default=None)
 
     def _entropic(self, number: int) -> EntropyCMeans:
         return EntropyCMeans(number, n_init=_STARTS, random_state=self._seed)
+
+
+def _quietly_fitted(model: Any, rows: Floats) -> Any:
+    """A model fitted for comparison only: nobody needs its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(rows)
 
 
 def _agreement(chosen: _Answer, others: list[_Answer]) -> float:

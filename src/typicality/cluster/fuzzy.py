@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -225,7 +226,7 @@ class FuzzyCMeans(PrototypeClusterer):
         warn_about_partition(
             found,
             kernel=self.kernel,
-            if_collapsed=lambda: fuzzy_collapse_advice(self.m_, found.space),
+            if_collapsed=partial(fuzzy_collapse_advice, self.m_),
             if_coincident=advice,
         )
 
@@ -430,7 +431,7 @@ class EntropyCMeans(PrototypeClusterer):
         opened = self._open(rows, weight)
         space = opened.space
         drawn = starts.draw(opened, Entropic(1.0))  # weights are memberships, whatever lam
-        anneals = isinstance(self.init, str) and self.init == "annealing"
+        anneals = not starts.is_array and self.init == "annealing"
         n_runs = None if anneals else len(drawn) + (self.lam == "auto")
         self._begin(callbacks, opened, n_runs=n_runs)
         lam = self._automatic_lam(space, drawn, callbacks) if self.lam == "auto" else self.lam
@@ -458,6 +459,6 @@ class EntropyCMeans(PrototypeClusterer):
         warn_about_partition(
             found,
             kernel=self.kernel,
-            if_collapsed=lambda: entropic_collapse_advice(self.lam_, found.space),
+            if_collapsed=partial(entropic_collapse_advice, self.lam_),
             if_coincident=advice,
         )

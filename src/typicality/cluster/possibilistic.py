@@ -1,6 +1,7 @@
 """Possibilistic c-means."""
 
 from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Annotated, Any, ClassVar
 
@@ -11,8 +12,8 @@ from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._diagnostics import (
     fuzzy_collapse_advice,
-    memberships_collapsed,
     tell,
+    warn_about_collapse,
     warn_about_convergence,
     warn_about_far_clusters,
     warn_about_kernel,
@@ -24,13 +25,7 @@ from typicality.cluster.fuzzy import fuzzifier
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
-from typicality.membership.spread import (
-    FixedSpread,
-    ReestimatedSpread,
-    SpreadUpdate,
-    smallest_spread,
-    spread_from_partition,
-)
+from typicality.membership.spread import spread_from_partition
 from typicality.solve.step import Alternation, ClusterState
 from typicality.spaces import Space
 from typicality.spaces.base import is_reached
@@ -102,11 +97,6 @@ class PossibilisticCMeans(PrototypeClusterer):
     m : float or "auto", default="auto"
         The fuzzifier of the preliminary fuzzy c-means and of the 1993 form. "auto" depends on the
         numbers of rows and features, as in :class:`FuzzyCMeans`.
-    eta_update : {"never", "each_step"}, default="never"
-        Whether the spreads are estimated again in each iteration.
-
-        .. warning:: With "each_step", the spreads can shrink to zero: a cluster that has at most
-            2 / eta_scale dimensions collapses to a point. Use "each_step" with eta_scale=1 or more.
     init : str, array-like or callable, default="k-means++"
         The initial prototypes. The names "k-means++", "k-means||", "max-min" and "random" choose
         them from the rows. An array of shape (n_clusters, n_features) gives prototypes; one of
@@ -165,7 +155,7 @@ class PossibilisticCMeans(PrototypeClusterer):
     objective_ : float
         The objective at the end.
     objective_path_ : array of shape (n_iter,)
-        The objective before each iteration. It never rises if the spreads are fixed.
+        The objective before each iteration. It never rises.
     kernel_ : Kernel or str
         The kernel that was used.
     sigma_ : float or None
@@ -201,7 +191,6 @@ class PossibilisticCMeans(PrototypeClusterer):
         "eta_scale": [Interval(Real, 0, np.inf, closed="neither")],
         "objective": [StrOptions({"1993", "1996"})],
         "m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"})],
-        "eta_update": [StrOptions({"never", "each_step"})],
     }
 
     _column_name = "typicality"
@@ -218,7 +207,6 @@ class PossibilisticCMeans(PrototypeClusterer):
         eta_scale: float = 0.1,
         objective: str = "1996",
         m: float | str = "auto",
-        eta_update: str = "never",
         init: Any = "k-means++",
         n_init: int = 1,
         max_samples: int | str | None = "auto",
@@ -235,7 +223,6 @@ class PossibilisticCMeans(PrototypeClusterer):
         self.eta_scale = eta_scale
         self.objective = objective
         self.m = m
-        self.eta_update = eta_update
         self.init = init
         self.n_init = n_init
         self.max_samples = max_samples
@@ -271,12 +258,9 @@ class PossibilisticCMeans(PrototypeClusterer):
             )
             if len(degenerate):
                 tell("degenerate spread", n_clusters=len(degenerate))
-        update: SpreadUpdate = FixedSpread()
-        if self.eta_update == "each_step":
-            update = ReestimatedSpread(self.eta_scale, smallest_spread(typical.total_variance))
         state = ClusterState(prototypes, self._rule_with(eta, m))
         self.m_ = m
-        return opened, callbacks.run(Alternation(space, update), state)
+        return opened, callbacks.run(Alternation(space), state)
 
     def _partition(
         self, space: Space[Any], starts: list[Any], m: float, callbacks: FitCallbacks
@@ -285,24 +269,15 @@ class PossibilisticCMeans(PrototypeClusterer):
         stage = "Preliminary fuzzy c-means: "
         result = best_run(space, starts, [Fuzzy(m)], callbacks)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter, stage=stage)
-        prototypes = result.state.prototypes
-        if memberships_collapsed(space, result.state):
-            advice = fuzzy_collapse_advice(m, space)
-            n_clusters = prototypes.n_clusters
-            tell("collapsed memberships", stage=stage, n_clusters=n_clusters, advice=advice)
-        return prototypes
+        warn_about_collapse(space, result.state, partial(fuzzy_collapse_advice, m), stage=stage)
+        return result.state.prototypes
 
     def _rule_with(self, eta: Any, m: float) -> Possibilistic1993 | Possibilistic1996:
         return Possibilistic1993(eta, m) if self.objective == "1993" else Possibilistic1996(eta)
 
     def _warn(self, found: Clustering) -> None:
-        space = found.space
-        if warn_about_kernel(space, found.state.prototypes, self.kernel):
+        if warn_about_kernel(found.space, found.state.prototypes, self.kernel):
             return
-        if self.eta_update == "each_step":
-            vanished = self.eta_ <= smallest_spread(space.typical.total_variance)
-            if vanished.any():
-                tell("vanished spread", n_clusters=int(vanished.sum()))
         unreached = np.flatnonzero(~is_reached(found.outcome.mass))
         if len(unreached):
             smallest = self.eta_[unreached].min()
@@ -321,19 +296,13 @@ class PossibilisticCMeans(PrototypeClusterer):
 def _given_spread(eta: Any, n_clusters: int) -> Doubles:
     """`eta` given as a number or an array: one positive spread for each cluster."""
     try:
-        spread = np.asarray(eta, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"eta must be 'fcm', a number, or one number for each cluster, got {eta!r}."
-        ) from error
-    if spread.ndim > 1 or (spread.ndim == 1 and len(spread) != n_clusters):
-        raise ValueError(
-            f"eta has shape {spread.shape}, expected a number or an array of shape "
-            f"({n_clusters},): one spread for each cluster."
-        )
+        spread = np.broadcast_to(np.asarray(eta, dtype=np.float64), (n_clusters,)).copy()
+    except (TypeError, ValueError):
+        spread = np.full(n_clusters, np.nan)
     if not (np.isfinite(spread) & (spread > 0)).all():
         raise ValueError(
-            f"eta must be positive and finite, got {eta!r}. It is a squared distance: the "
-            "typicality of a row at squared distance eta is exp(-1) (1/2 in the 1993 form)."
+            f"eta must be 'fcm', a positive number, or an array of shape ({n_clusters},), one "
+            f"number for each cluster; got {eta!r}. It is a squared distance: the typicality of a "
+            "row at squared distance eta is exp(-1) (1/2 in the 1993 form)."
         )
-    return np.broadcast_to(spread, (n_clusters,)).copy()
+    return spread
