@@ -1,13 +1,11 @@
 """Files and folders that appear whole or not at all."""
 
-import atexit
 import errno
 import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -84,23 +82,17 @@ def atomic_folder(
             "another name."
         )
     temporary = _hidden_sibling(path)
-    remove = partial(shutil.rmtree, temporary, ignore_errors=True)
-    atexit.register(remove)  # a signal may come before the caller's block has begun
     try:
         temporary.mkdir()
         yield temporary
         _rename_folder(temporary, path, overwrite=overwrite)
     finally:
-        remove()
-        atexit.unregister(remove)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _with_room(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     """A path without links, at which something may be written."""
-    try:
-        path = Path(path).resolve()
-    except RuntimeError as error:  # what Python raises for links that go round
-        raise FileExistsError(f"{path} is a link to itself; choose another name.") from error
+    path = Path(path).resolve()
     if path.exists() and not overwrite:
         raise FileExistsError(
             f"{path} exists already; choose another name, or replace it with overwrite=True."

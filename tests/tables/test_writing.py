@@ -61,7 +61,9 @@ SMALL = st.builds(lambda m, e: m * 10.0**-e, st.floats(0.9, 11), st.integers(3, 
 @example(NUMBERS)
 def test_new_numbers_have_nine_digits(values):
     texts = _number_texts(np.array(values)).to_pylist()
-    np.testing.assert_allclose([float(text) for text in texts], values, rtol=1e-8)
+    found = [float(text) for text in texts]
+    np.testing.assert_allclose(found, values, rtol=1e-8)
+    assert found == [float(f"{value:.9g}") for value in found]
 
 
 def test_new_numbers_are_empty_where_masked_or_not_a_number():

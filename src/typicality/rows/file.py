@@ -17,7 +17,7 @@ from typicality._files import atomic_file
 from typicality._threads import TreeSum, tree_sum
 from typicality._typing import Floats
 from typicality._words import shown_path
-from typicality.exceptions import TableError
+from typicality.exceptions import Remedy, TableError
 from typicality.rows.array import ArrayRows
 from typicality.rows.base import BLOCK_ROWS, Block, Rows, Sum
 from typicality.tables import Block as TableBlock
@@ -27,6 +27,8 @@ from typicality.tables.cells import parse_typed
 
 _BATCH_ENTRIES = 2**21  # numbers that are read at a time, if these are a block: 16 MB as float64
 _HELD_BYTES = 2**26  # results of `map` that take more are in a temporary file
+
+_OTHER_COLUMNS = Remedy("columns", None, "Or choose other columns with {}.")
 
 Place = Callable[[int], str]  # where a row of an array is, for messages
 
@@ -265,13 +267,13 @@ def _read(
         is_bad = ~np.isfinite(X) if missing == "error" else np.isinf(X)
         if is_bad.any():
             row, column = np.argwhere(is_bad)[0]
-            what = "the value is missing. Remove such rows, fill them in, or"
+            what = "the value is missing. Remove such rows, or fill them in."
             if np.isinf(X[row, column]):
-                what = "the number is infinite. Replace it with a finite number, or"
+                what = "the number is infinite. Replace it with a finite number."
             raise TableError(
-                f"{place(int(row))}, column {names[column]!r}: {what} leave the column out "
-                "(columns=...).",
+                f"{place(int(row))}, column {names[column]!r}: {what}",
                 column=names[column],
+                remedy=_OTHER_COLUMNS,
             )
         yield X[~np.isnan(X).any(axis=1)] if missing == "drop" else X
 
@@ -325,9 +327,10 @@ def _read_parquet(
                     X[:, j], strangers = parse_typed(batch.column(name))
                     if len(strangers):
                         raise TableError(
-                            f"{shown_path(path)}, column {name!r} holds something that is not a "
-                            "number. Leave the column out (columns=...), or convert it.",
+                            "not all values are numbers. Convert them.",
+                            source=shown_path(path),
                             column=name,
+                            remedy=_OTHER_COLUMNS,
                         )
                 yield X, partial(_place_after, path, first)
                 first += len(X)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,9 @@ from typicality.tables.sniffing import named_columns
 _MOST_ROWS = 2**16
 _ROW = re.compile(r"(?:JSON parse error: )?(.*?)\.? in row (\d+)", re.S)
 
-Batches = Iterator[tuple[Any, float]]  # with the fraction of the file that was read
+# A schema, and a function that returns batches of so many rows, each with the fraction of the file
+# that was read.
+Opened = tuple[Any, Callable[[int], Iterator[tuple[Any, float]]]]
 
 
 class ArrowTable(TableFile):
@@ -42,17 +44,15 @@ class ArrowTable(TableFile):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._format = _FORMATS[self.format]
         self.schema: Any = None
         for path, source in zip(self.paths, self.sources, strict=True):
-            with _guarded(source, self.format):
-                found = self._format.schema(path, source)
-            self.schema = found if self.schema is None else self._joined(found, source)
+            with _guarded(source, self.format), _OPENERS[self.format](path, source) as (found, _):
+                self.schema = found if self.schema is None else self._joined(found, source)
         self.names, self.assumed = _named(self.schema, self.name)
 
     def _joined(self, found: Any, source: str) -> Any:
         """The types that hold the values of the files so far and of one more."""
-        require_same_columns(self.sources[0], self.schema.names, source, found.names)
+        require_same_columns(source, sorted(found.names), sorted(self.schema.names))
         try:
             return pa.unify_schemas([self.schema, found], promote_options="permissive")
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
@@ -62,10 +62,9 @@ class ArrowTable(TableFile):
             ) from error
 
     def _parts(self, number: int) -> Iterator[Part]:
-        rows, source = _rows_of_block(self.names), self.sources[number]
-        with _guarded(source, self.format):
-            batches = self._format.batches(self.paths[number], source, rows, self.schema)
-            for batch, fraction_read in batches:
+        rows, path, source = _rows_of_block(self.names), self.paths[number], self.sources[number]
+        with _guarded(source, self.format), _OPENERS[self.format](path, source) as (_, batches):
+            for batch, fraction_read in batches(rows):
                 batch.validate(full=True)  # what is wrong inside would else end the process
                 cells = batch
                 if batch.schema != self.schema and len(self.paths) > 1:
@@ -203,45 +202,36 @@ def _table_of(frame: Any) -> Any:
 # ---- parquet and arrow ---------------------------------------------------------------------------
 
 
-def _parquet_schema(path: Path, source: str) -> Any:
-    return pq.read_schema(path)
-
-
-def _parquet_batches(path: Path, source: str, rows: int, schema: Any) -> Batches:
+@contextmanager
+def _open_parquet(path: Path, source: str) -> Iterator[Opened]:
     # With a buffer, or a whole group of rows would be loaded at once.
     with pq.ParquetFile(path, buffer_size=2**20, pre_buffer=False) as file:
-        n_read, n_rows = 0, file.metadata.num_rows
-        for batch in file.iter_batches(batch_size=rows, use_threads=False):
-            n_read += batch.num_rows
-            yield batch, n_read / n_rows
-    if n_read != n_rows:  # Arrow ends without an error where a file with a buffer was cut
-        raise pa.ArrowInvalid(f"{n_read:,} of its {n_rows:,} rows could be read")
 
+        def batches(rows: int) -> Iterator[tuple[Any, float]]:
+            n_read, n_rows = 0, file.metadata.num_rows
+            for batch in file.iter_batches(batch_size=rows, use_threads=False):
+                n_read += batch.num_rows
+                yield batch, n_read / n_rows
+            if n_read != n_rows:  # Arrow ends without an error where the file was cut
+                raise pa.ArrowInvalid(f"{n_read:,} of its {n_rows:,} rows could be read")
 
-def _arrow_schema(path: Path, source: str) -> Any:
-    with _open_arrow(path) as (schema, _):
-        return schema
-
-
-def _arrow_batches(path: Path, source: str, rows: int, schema: Any) -> Batches:
-    with _open_arrow(path) as (_, batches):
-        yield from batches
+        yield file.schema_arrow, batches
 
 
 @contextmanager
-def _open_arrow(path: Path) -> Iterator[tuple[Any, Batches]]:
+def _open_arrow(path: Path, source: str) -> Iterator[Opened]:
     """An arrow (IPC) or feather file, or a stream of arrow in a file."""
     # Plain reads: memory that is mapped to a file ends the process where the file is cut.
     with pa.OSFile(str(path)) as file:
         is_file = file.read(6) == b"ARROW1"
         file.seek(0)
-        if not is_file:
+        if is_file:
+            found = pa.ipc.open_file(file)
+            n = found.num_record_batches
+            yield found.schema, lambda _: ((found.get_batch(i), (i + 1) / n) for i in range(n))
+        else:
             stream = pa.ipc.open_stream(file)
-            yield stream.schema, ((batch, 1.0) for batch in stream)
-            return
-        found = pa.ipc.open_file(file)
-        n = found.num_record_batches
-        yield found.schema, ((found.get_batch(i), (i + 1) / n) for i in range(n))
+            yield stream.schema, lambda _: ((batch, 1.0) for batch in stream)
 
 
 # ---- npy -----------------------------------------------------------------------------------------
@@ -273,18 +263,18 @@ def open_array(path: Path, source: str) -> NDArray[Any]:
     return table
 
 
-def _array_schema(path: Path, source: str) -> Any:
-    n_columns = open_array(path, source).shape[1]
-    return pa.schema([(f"x{j}", pa.float64()) for j in range(1, n_columns + 1)])
-
-
-def _array_batches(path: Path, source: str, rows: int, schema: Any) -> Batches:
+@contextmanager
+def _open_npy(path: Path, source: str) -> Iterator[Opened]:
     array = open_array(path, source)
-    for start in range(0, len(array), rows):
-        some = _for_arrow(array[start : start + rows])
-        columns = [pa.array(np.ascontiguousarray(column)) for column in some.T]
-        batch = pa.RecordBatch.from_arrays(columns, schema.names)
-        yield batch, (start + len(some)) / len(array)
+    names = [f"x{j}" for j in range(1, array.shape[1] + 1)]
+
+    def batches(rows: int) -> Iterator[tuple[Any, float]]:
+        for start in range(0, len(array), rows):
+            some = _for_arrow(array[start : start + rows])
+            columns = [pa.array(np.ascontiguousarray(column)) for column in some.T]
+            yield pa.RecordBatch.from_arrays(columns, names), (start + len(some)) / len(array)
+
+    yield pa.schema([(name, pa.float64()) for name in names]), batches
 
 
 def _for_arrow(values: NDArray[Any]) -> NDArray[Any]:
@@ -296,13 +286,4 @@ def _for_arrow(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(values.dtype.newbyteorder("="), copy=False)
 
 
-class _Format(NamedTuple):
-    schema: Callable[[Path, str], Any]
-    batches: Callable[[Path, str, int, Any], Batches]
-
-
-_FORMATS = {
-    "parquet": _Format(_parquet_schema, _parquet_batches),
-    "arrow": _Format(_arrow_schema, _arrow_batches),
-    "npy": _Format(_array_schema, _array_batches),
-}
+_OPENERS = {"parquet": _open_parquet, "arrow": _open_arrow, "npy": _open_npy}

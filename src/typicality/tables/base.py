@@ -26,8 +26,15 @@ from typicality.tables.cells import (
 )
 
 BLOCK_BYTES = 2**21  # of a block, in memory; larger ones do not fit a cache
-_NOT_A_NUMBER = "is not a number."
-_CORRECT = "Correct it, leave the cell empty, or choose other columns."
+_ADVICE = {
+    "numbers with commas between thousands": "Write them without these, and with decimal points.",
+    "numbers with a decimal comma": "",
+    "numbers with a decimal point": "The file is read with decimal commas.",
+}
+_REMEDIES = {
+    "numbers with a decimal comma": Remedy("decimal", ",", "For decimal commas, use {}."),
+    "numbers with a decimal point": Remedy("decimal", ".", "For decimal points, use {}."),
+}
 
 
 class Place(NamedTuple):
@@ -154,17 +161,8 @@ class Block:
     def not_a_number(self, row: int, name: str) -> TableError:
         """An error about a cell that is not a number."""
         look = look_of([self.cells(name)[row]], self.decimal)
-        if look == "numbers with a decimal comma":
-            remedy = Remedy("decimal", ",", "For decimal commas, use {}.")
-            return self.bad_cell(row, name, _NOT_A_NUMBER, remedy)
-        if look == "numbers with a decimal point":
-            reason = f"{_NOT_A_NUMBER} The file is read with decimal commas."
-            remedy = Remedy("decimal", ".", "For decimal points, use {}.")
-            return self.bad_cell(row, name, reason, remedy)
-        if look == "numbers with commas between thousands":
-            correct = "Save the file without commas between thousands, and with decimal points."
-            return self.bad_cell(row, name, f"{_NOT_A_NUMBER} {correct}")
-        return self.bad_cell(row, name, f"{_NOT_A_NUMBER} {_CORRECT}")
+        advice = _ADVICE.get(look, "Correct it, leave the cell empty, or choose other columns.")
+        return self.bad_cell(row, name, f"is not a number. {advice}".strip(), _REMEDIES.get(look))
 
     def not_finite(self, row: int, name: str) -> TableError:
         """An error about an infinite number."""
@@ -270,8 +268,6 @@ class TableFile(AbstractContextManager["TableFile"]):
             self.require_unchanged()
             for block in self._read():
                 n_rows += block.n_rows
-                if self.n_rows is not None and n_rows > self.n_rows:
-                    raise self._changed()
                 yield block
             self.require_unchanged()
         except OSError as error:
@@ -289,13 +285,10 @@ class TableFile(AbstractContextManager["TableFile"]):
     def require_unchanged(self) -> None:
         """Raise an error if a file has another size or time than when the table was opened."""
         if list(map(_stamp, self.paths)) != self._stamps:
-            raise self._changed()
-
-    def _changed(self) -> TableError:
-        return TableError(
-            f"{self.name} changed while it was read. Wait until nothing writes to it, or copy "
-            "it, and read it again."
-        )
+            raise TableError(
+                f"{self.name} changed while it was read. Wait until nothing writes to it, or copy "
+                "it, and read it again."
+            )
 
     def _read(self) -> Iterator[Block]:
         """One pass over the rows of all files."""
@@ -319,17 +312,14 @@ class TableFile(AbstractContextManager["TableFile"]):
         """The rows of one of the files."""
 
 
-def require_same_columns(
-    source: str, names: Sequence[str], other: str, other_names: Sequence[str]
-) -> None:
-    """An error if two files of a table differ in their columns."""
-    for name in sorted({*names} ^ {*other_names}):
-        lacking = other if name in names else source
+def require_same_columns(source: str, names: Sequence[str], expected: Sequence[str]) -> None:
+    """An error if a file has other columns than the first file of the table."""
+    if list(names) != list(expected):
+        here, first = (listed(map(shown, some)) for some in (names, expected))
         raise TableError(
-            "the column is missing, and other files have it. Write all files with the same "
-            "columns.",
-            source=lacking,
-            column=name,
+            f"the columns are {here}, and in the first file {first}. Write all files with the same "
+            "columns in the same order.",
+            source=source,
         )
 
 

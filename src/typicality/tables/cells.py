@@ -122,9 +122,9 @@ def _number(cell: str, decimal: str = ".") -> float | None:
 
 def parse_texts(texts: Any, decimal: str = ".") -> ParsedColumn:
     """The numbers of an Arrow array of text: all at once, or cell by cell where that fails."""
-    missing = pa.array(sorted(MISSING))  # made here: the first array makes Arrow load pandas
-    present = pc.if_else(pc.is_in(texts, missing), None, texts)
-    quick = _floats_of(present if decimal == "." else _with_decimal_points(present))
+    quick = _floats_of(texts, decimal)
+    if quick is None:
+        quick = _floats_of(pc.ascii_trim_whitespace(texts), decimal)
     if quick is not None:
         return ParsedColumn(quick, np.empty(0, dtype=np.intp))
     numbers = [_number(cell, decimal) for cell in texts.to_pylist()]
@@ -140,16 +140,19 @@ def _with_decimal_points(texts: Any) -> Any:
     return pc.replace_substring(pc.replace_substring(whole, ".", "?"), ",", ".")
 
 
-def _floats_of(column: Any) -> Doubles | None:
-    """A column as numbers, NaN where it is null; None where Arrow may not read it as we do.
+def _floats_of(texts: Any, decimal: str) -> Doubles | None:
+    """Texts as numbers, NaN where they are missing; None where Arrow may not read them as we do.
 
     Every finite number that Arrow reads is one for :class:`float` too, and the same. Arrow also
     takes spellings of NaN and infinity that are none, and it does not take all of ours.
     """
+    missing = pa.array(sorted(MISSING))  # made here: the first array makes Arrow load pandas
+    present = pc.if_else(pc.is_in(texts, missing), None, texts)
     try:
-        numbers: Doubles = column.cast("float64").to_numpy(zero_copy_only=False)
+        column = (present if decimal == "." else _with_decimal_points(present)).cast("float64")
     except pa.ArrowInvalid:
         return None
+    numbers: Doubles = column.to_numpy(zero_copy_only=False)
     n_finite = np.count_nonzero(np.isfinite(numbers))
     return numbers if n_finite == len(column) - column.null_count else None
 

@@ -4,9 +4,8 @@ import re
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from typicality._typing import Doubles, Floats
+from typicality._typing import Doubles
 from typicality._words import shown
 from typicality.exceptions import OptionOf, Remedy, TableError
 from typicality.tables.base import Block, Place
@@ -16,7 +15,6 @@ _FEWEST_TO_NUMBER = 10  # rows: fewer whole numbers in a row may well be measure
 _NEARLY = 0.05  # of the cells may be no numbers in a column that is nearly numeric
 ALL_MISSING = "all values are missing"
 _N_LOOKED_AT = 100
-_AT_ONCE = 2**16  # whole numbers that are hashed
 _ADVICE = {
     "true or false": ": write 1 and 0 to use them",
     "dates or times": ": write them as numbers to use them, e.g. as days since the first date",
@@ -79,7 +77,7 @@ class Column:
     def __init__(self, name: str, *, is_chosen: bool, kept: bool) -> None:
         self.name = name
         self._is_kept = kept
-        self._sum = 0  # of the hashes of its whole numbers
+        self._sums = [0, 0]  # of its whole numbers and their squares, modulo 2**64
         self.signs: set[str] = set()
         self.bare: set[str] = set()
         self._is_chosen = is_chosen
@@ -138,7 +136,9 @@ class Column:
                 self.endless = block.not_finite(int(np.isinf(numbers).argmax()), self.name)
             self._are_whole = self._are_whole and bool((present == np.rint(present)).all())
             if self._are_whole:
-                self._sum = (self._sum + int(_hashes(present).sum())) % 2**64
+                whole = np.clip(present, -(2.0**62), 2.0**62).astype(np.int64).view(np.uint64)
+                added = [int(whole.sum()), int((whole * whole).sum())]
+                self._sums = [(a + b) % 2**64 for a, b in zip(self._sums, added, strict=True)]
         self.n_missing += n_missing
         self.n_seen += len(numbers)
         if self._is_kept and not self.n_strangers:
@@ -172,27 +172,14 @@ class Column:
         return None
 
     def _numbers_the_rows(self) -> bool:
-        """Whether these are all whole numbers of a range, each once.
-
-        The sum of their hashes tells, for which no number is kept.
-        """
-        complete = self._are_whole and self.n_missing == 0 and self.n_seen >= _FEWEST_TO_NUMBER
-        if not complete or self._high - self._low != self.n_seen - 1:
+        """Whether these are the whole numbers of a range, by two sums of them."""
+        n = self.n_seen
+        complete = self._are_whole and self.n_missing == 0 and n >= _FEWEST_TO_NUMBER
+        if not complete or self._high - self._low != n - 1:
             return False
-        total = 0
-        for start in range(0, self.n_seen, _AT_ONCE):
-            some = np.arange(start, min(start + _AT_ONCE, self.n_seen))
-            total += int(_hashes(self._low + some).sum())
-        return total % 2**64 == self._sum
-
-
-def _hashes(values: Floats) -> NDArray[np.uint64]:
-    """The mixing of splitmix64."""
-    mixed = (values.astype(np.float64) + 0.0).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    found: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
-    return found
+        low, high = int(self._low), int(self._high)
+        squares = [m * (m + 1) * (2 * m + 1) // 6 for m in (low - 1, high)]
+        return self._sums == [(low + high) * n // 2 % 2**64, (squares[1] - squares[0]) % 2**64]
 
 
 def _is_called_id(name: str) -> bool:

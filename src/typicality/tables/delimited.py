@@ -3,7 +3,6 @@
 import codecs
 import csv
 import io
-import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -24,10 +23,13 @@ from typicality.tables.sniffing import (
     TextSettings,
     bad_quotation,
     sniff,
+    with_single_blanks,
 )
 
-_AROUND = re.compile(r"(?:\A|(?<=[\r\n]))[ \t]+|[ \t]+(?=[\r\n]|\Z)")
-_BLANKS = re.compile(r'("[^"\r\n]*")|[ \t]+')
+_RAGGED = (
+    "Put cells that contain a delimiter in quotation marks. If this is the last line, the file may "
+    "be cut off: get it again."
+)
 
 
 class DelimitedFile(TableFile):
@@ -70,13 +72,7 @@ class DelimitedFile(TableFile):
 
     def _require_like_first(self, found: Dialect, source: str) -> None:
         first = self._dialects[0]
-        require_same_columns(self.sources[0], first.names, source, found.names)
-        if found.names != first.names:
-            raise TableError(
-                "the columns are in another order than in the other files. Write all files with "
-                "the same columns.",
-                source=source,
-            )
+        require_same_columns(source, found.names, first.names)
         if found.decimal != first.decimal:
             pair = [source, self.sources[0]]
             commas, points = pair if found.decimal == "," else pair[::-1]
@@ -103,7 +99,7 @@ class DelimitedFile(TableFile):
         """The text with one blank between cells, if any number of them separates cells."""
         if self._dialects[0].delimiter != WHITESPACE:
             return text
-        return _BLANKS.sub(lambda found: found[1] or " ", _AROUND.sub("", text))
+        return with_single_blanks(text)
 
     def _plain(self, text: str) -> Any:
         """The cells of some lines; None if a line is blank or ragged, or not a whole row.
@@ -121,23 +117,20 @@ class DelimitedFile(TableFile):
         if not self.delimiter.isascii() or (has_quotes and not _quotes_cells(data, self.delimiter)):
             return None
         names = [f"f{j}" for j in range(len(self.names))]
+        read = arrow_csv.ReadOptions(
+            use_threads=False, block_size=len(data) + 1, column_names=names
+        )
+        parse = arrow_csv.ParseOptions(
+            delimiter=self.delimiter, quote_char='"' if has_quotes else False
+        )
+        convert = arrow_csv.ConvertOptions(
+            check_utf8=False, column_types=dict.fromkeys(names, pa.string())
+        )
         try:
-            return arrow_csv.read_csv(
-                pa.py_buffer(data),
-                arrow_csv.ReadOptions(
-                    use_threads=False, block_size=len(data) + 1, column_names=names
-                ),
-                arrow_csv.ParseOptions(
-                    delimiter=self.delimiter, quote_char='"' if has_quotes else False
-                ),
-                arrow_csv.ConvertOptions(
-                    check_utf8=False,
-                    column_types=dict.fromkeys(names, pa.string()),
-                    strings_can_be_null=False,
-                ),
-            ).to_batches()[0]
+            table = arrow_csv.read_csv(pa.py_buffer(data), read, parse, convert)
         except pa.ArrowInvalid:
             return None
+        return table.to_batches()[0]
 
     def _records(self, text: str, file: TextFile) -> tuple[Any, Places]:
         """The cells of some lines and the line of each row, by the module csv.
@@ -158,8 +151,8 @@ class DelimitedFile(TableFile):
             except csv.Error as error:
                 raise bad_quotation(file.source, str(error), line) from error
             if row and len(row) != len(self.names):
-                is_last = reader.line_num >= n_lines and not file.next_line()
-                raise self._ragged(file.source, line, len(row), is_last=is_last)
+                found = f"{counted(len(row), 'cell')}, where the first line has {len(self.names):,}"
+                raise TableError(f"{found}. {_RAGGED}", source=file.source, line=line)
             if row:
                 rows.append(row)
                 lines.append(line)
@@ -167,16 +160,6 @@ class DelimitedFile(TableFile):
         columns = [pa.array(column, pa.string()) for column in cells]
         names = [f"f{j}" for j in range(len(self.names))]
         return pa.RecordBatch.from_arrays(columns, names), np.array(lines, dtype=np.intp)
-
-    def _ragged(self, source: str, line: int, width: int, *, is_last: bool) -> TableError:
-        remedy = "Correct the line: put cells that contain a delimiter in quotation marks."
-        if is_last:
-            remedy = "This is the last line, so the file may be cut off. Get it again, or remove "
-            remedy += "the line."
-        expected = f"where the first line has {len(self.names):,}"
-        return TableError(
-            f"{counted(width, 'cell')}, {expected}. {remedy}", source=source, line=line
-        )
 
 
 def _quotes_cells(data: bytes, delimiter: str) -> bool:

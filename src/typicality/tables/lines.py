@@ -5,6 +5,7 @@ import io
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
@@ -14,7 +15,6 @@ from typicality.exceptions import Remedy, TableError
 from typicality.tables import base
 
 LEGACY = "cp1252"  # Latin-1 as Windows writes it
-LONGEST_LINE = 2**24  # letters
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _FIRST_ESCAPE = 0xDC00  # of the letters that stand for bytes that are not text
@@ -53,31 +53,27 @@ class TextFile:
 
     def next_lines(self, size: int | None = None) -> str:
         """Whole lines of some megabytes, or of `size` letters; empty at the end of the file."""
-        text = self._read(self._stream.read, base.BLOCK_BYTES if size is None else size)
-        return text + self._rest_of_line() if text else ""
+        text = self._read(partial(self._stream.read, size or base.BLOCK_BYTES))
+        return text + self._read(self._stream.readline) if text else ""
 
     def next_line(self) -> str:
         """One line; empty at the end of the file."""
-        text = self._rest_of_line()
+        text = self._read(self._stream.readline)
         self.line += 1
         return text
 
-    def _rest_of_line(self) -> str:
-        text = self._read(self._stream.readline, LONGEST_LINE)
-        if len(text) == LONGEST_LINE:
-            raise TableError(
-                f"{self.source} is not a table: it has a line longer than {LONGEST_LINE:,} "
-                "letters. Choose a file with one row per line."
-            )
-        return text
-
-    def _read(self, read: Callable[[int], str], size: int) -> str:
+    def _read(self, read: Callable[[], str]) -> str:
         try:
-            text = read(size)
+            text = read()
         except UnicodeError as error:
             raise self._not_text(getattr(error, "reason", str(error))) from error
         if "\0" in text:
-            raise holds_zeros(self.source, self.line + n_breaks(text[: text.index("\0")]))
+            raise TableError(
+                "this is not text: the line has bytes of value zero.",
+                source=self.source,
+                line=self.line + n_breaks(text[: text.index("\0")]),
+                remedy=Remedy("format", None, "Choose a csv file, or name the format with {}."),
+            )
         if text.isascii():
             return text
         try:
@@ -149,13 +145,3 @@ def normal_encoding(name: str) -> str:
             "'utf-8', 'cp1252' or 'utf-16'."
         ) from None
     return "utf-8" if normal in ("utf-8-sig", "ascii") else normal
-
-
-def holds_zeros(source: str, line: int) -> TableError:
-    """An error about bytes that no text has."""
-    return TableError(
-        "this is not text: the line has bytes of value zero.",
-        source=source,
-        line=line,
-        remedy=Remedy("format", None, "Choose a csv file, or name the format with {}."),
-    )

@@ -2,7 +2,6 @@
 
 import glob
 import os
-import re
 import shutil
 import stat
 import sys
@@ -15,9 +14,9 @@ from typicality.exceptions import Remedy, TableError
 from typicality.tables.arrow import ArrowTable, open_frame, open_json
 from typicality.tables.base import TableFile, reason_of
 from typicality.tables.delimited import DelimitedFile
-from typicality.tables.lines import normal_encoding, unpacked
+from typicality.tables.lines import normal_encoding
 from typicality.tables.sheets import open_sheet
-from typicality.tables.sniffing import BINARY, WHITESPACE, TextSettings
+from typicality.tables.sniffing import WHITESPACE, TextSettings
 
 _PACKED = frozenset([".gz", ".bz2", ".zst"])
 _SUFFIXES_OF = {
@@ -30,9 +29,8 @@ _SUFFIXES_OF = {
     "xlsx": [".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"],
 }
 _SUFFIXES = {suffix: kind for kind, suffixes in _SUFFIXES_OF.items() for suffix in suffixes}
-_JSON = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*["}]')
 FORMATS = tuple(_SUFFIXES_OF)
-JOINED_FORMATS = ("csv", "tsv", "ndjson", "parquet", "arrow", "npy")
+JOINED_FORMATS = FORMATS[:-1]  # several files of these are one table
 
 
 def open_table(
@@ -55,9 +53,9 @@ def open_table(
         parquet, arrow or npy) must have the same columns, and are one table. Standard input is kept
         in a temporary file until the table is closed.
     format : {"csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx"}, optional
-        The format of the file. By default, it follows from the suffix; for standard input, from the
-        first bytes. Text can be compressed (.gz, .bz2, .zst). Spreadsheets (.xlsx, .xlsm, .xlsb,
-        .xls, .ods) need the package fastexcel; the first sheet is read.
+        The format of the file. By default, it follows from the suffix; standard input is csv. Text
+        can be compressed (.gz, .bz2, .zst). Spreadsheets (.xlsx, .xlsm, .xlsb, .xls, .ods) need
+        the package fastexcel; the first sheet is read. An ndjson file is read into memory.
     delimiter : str, optional
         For csv, the separator of cells, or "whitespace" for any number of blanks and tabs. By
         default, it is detected: comma, semicolon, tab, bar or whitespace, whichever splits the
@@ -66,15 +64,14 @@ def open_table(
         For csv and tsv, whether the first line has the names of the columns. By default, it has
         names unless all its cells are numbers; but the cells 0, 1, 2, ... are names. Columns
         without a name are called "column 1" and so on. Repeated names a become a, a.1, a.2. Lines
-        at the top that begin with # are comments; the last of these has the names of the columns,
-        if the next row has the same number of cells.
+        at the top that begin with # are comments.
     encoding : str, optional
         For csv and tsv, the encoding. By default, it is detected: UTF-16 if the file begins with
         its byte order mark, UTF-8, or cp1252 (Latin-1) if the bytes are not UTF-8.
     decimal : {".", ","}, optional
         For csv and tsv, the decimal mark. With the comma, points separate thousands: 1.234,5 is
-        1234.5. By default, it is the comma if some columns have decimal commas and none has decimal
-        points.
+        1234.5. By default, it is the comma if some columns have decimal commas in the first lines
+        and none has decimal points.
 
     Returns
     -------
@@ -113,7 +110,7 @@ def open_table(
     temporary = [_copy_of_standard_input()] if source == "-" else []
     try:
         paths = temporary[:] or _files_of(Path(source), name)
-        formats = {format or (_by_start if temporary else _by_suffix)(path) for path in paths}
+        formats = {format or ("csv" if temporary else _known_format_of(path)) for path in paths}
         return _open_all(paths, formats, text, name=name, temporary=temporary)
     except BaseException as error:
         for path in temporary:
@@ -144,7 +141,7 @@ def _files_of(path: Path, name: str) -> list[Path]:
     if path.is_dir():
         found = (file for file in path.rglob("*") if file.is_file())
         files = sorted(file for file in found if not file.name.startswith((".", "_")))
-        kinds = {_kind_in_folder(file) for file in files} & {*JOINED_FORMATS}
+        kinds = {_format_of(file) or "" for file in files} & {*JOINED_FORMATS}
         kinds = kinds & {"parquet", "arrow"} or kinds  # texts beside them explain or list them
         if len(kinds) != 1:
             what = f" with files of {listed(sorted(kinds))}" if kinds else ""
@@ -152,18 +149,13 @@ def _files_of(path: Path, name: str) -> list[Path]:
                 f"{name} is a folder{what}. Name a file in it, or a pattern such as "
                 "'part-*.parquet'."
             )
-        return [file for file in files if _kind_in_folder(file) in kinds]
+        return [file for file in files if _format_of(file) in kinds]
     if glob.has_magic(name) and not os.path.lexists(path):
         files = sorted(filter(Path.is_file, map(Path, glob.glob(name, recursive=True))))
         if not files:
             raise TableError(f"No file matches {name}. Check the pattern.")
         return files
-    try:
-        mode = os.stat(path).st_mode
-    except (OSError, ValueError) as error:
-        reason = reason_of(error) if isinstance(error, OSError) else str(error)
-        raise TableError(f"{name} cannot be read: {reason}. Check the path.") from error
-    if not stat.S_ISREG(mode):  # opening a pipe without a writer would wait for ever
+    if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe without a writer would wait for ever
         raise TableError(
             f"{name} is a pipe or a device, which can be read only once. Redirect it to "
             "standard input, and give - in place of the file name."
@@ -177,40 +169,23 @@ def kind_of_suffix(path: str | os.PathLike[str]) -> str | None:
     return "compressed" if suffix in _PACKED else _SUFFIXES.get(suffix)
 
 
-def _kind_in_folder(file: Path) -> str:
-    """The format of a file of a folder by its name; nothing where that does not tell."""
-    is_packed = file.suffix.lower() in _PACKED
-    return _SUFFIXES.get(Path(file.stem if is_packed else file.name).suffix.lower(), "")
+def _format_of(path: Path) -> str | None:
+    """The format of a file by its suffix; compressed files are text."""
+    if path.suffix.lower() in _PACKED:
+        return _SUFFIXES.get(Path(path.stem).suffix.lower(), "csv")
+    return _SUFFIXES.get(path.suffix.lower())
 
 
-def _by_suffix(path: Path) -> str:
-    suffix, name = path.suffix.lower(), shown_path(path)
-    if suffix in _PACKED:
-        inner = _SUFFIXES.get(Path(path.stem).suffix.lower(), "csv")
-        if inner not in ("csv", "tsv", "ndjson"):
-            raise TableError(
-                f"{name} is compressed, and only text files are unpacked while reading. Unpack "
-                "it first."
-            )
-        return inner
-    if suffix not in _SUFFIXES:
-        what = f"has the suffix {suffix!r}" if suffix else "has no suffix"
+def _known_format_of(path: Path) -> str:
+    found = _format_of(path)
+    if found is None:
+        suffix = f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
+        known = ", ".join(sorted(_SUFFIXES))
         raise TableError(
-            f"{name} {what}, so its format is unknown (known are {', '.join(sorted(_SUFFIXES))}).",
+            f"{shown_path(path)} has {suffix}, so its format is unknown (known are {known}).",
             remedy=Remedy("format", "csv", "Name the format, e.g. {}."),
         )
-    return _SUFFIXES[suffix]
-
-
-def _by_start(path: Path) -> str:
-    """The format of a file by its first bytes; csv if these are no format's."""
-    with unpacked(path) as (contents, file):
-        start = contents.read(64)
-        if _JSON.match(start):
-            return "ndjson"
-        is_packed = contents is not file
-        kinds = (kind for magic, kind in BINARY.items() if start.startswith(magic))
-        return "csv" if is_packed else next(kinds, "csv")
+    return found
 
 
 def _open_all(

@@ -409,15 +409,22 @@ def _refuse_beyond(name: str, n_rows: int, n_columns: int) -> None:
         )
 
 
-def _nothing_left(table: TableFile, left_out: list[LeftOut]) -> TableError:
-    phrases = (f"{shown(column.name)}: {column.reason}" for column in left_out)
-    reasons = listed(phrases, separator="; ")
+def _nothing_left(table: TableFile, left_out: Sequence[LeftOut]) -> TableError:
+    reasons = listed(
+        (f"{shown(column.name)}: {column.what}" for column in left_out), separator="; "
+    )
     if table.n_rows == 1:
         return TableError(
             f"{table.name} has only one row, so no column can be used ({reasons}). Add rows."
         )
+    remedies = [
+        column.remedy._replace(words=f"For {shown(column.name)}, {column.remedy.words}.")
+        for column in left_out
+        if column.remedy
+    ]
     return TableError(
-        f"{table.name} has no column of numbers ({reasons}). Add columns of numbers, or "
-        "correct cells that should be numbers.",
+        f"{table.name} has no column of numbers ({reasons}). Add columns of numbers, or correct "
+        "cells that should be numbers.",
         column=left_out[0].name if len(left_out) == 1 else None,
+        remedy=remedies[0] if remedies else None,
     )

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +19,6 @@ from typicality.tables.cells import (
 from typicality.tables.lines import (
     LEGACY,
     encoding_of,
-    holds_zeros,
     open_text,
     unpacked,
 )
@@ -26,9 +26,11 @@ from typicality.tables.lines import (
 DELIMITERS = (",", ";", "\t", "|")
 WHITESPACE = "whitespace"  # any number of blanks and tabs
 _COMMENT = "#"
+_AROUND = re.compile(r"(?:\A|(?<=[\r\n]))[ \t]+|[ \t]+(?=[\r\n]|\Z)")
+_BLANKS = re.compile(r'("[^"\r\n]*")|[ \t]+')
 _SAMPLE = 2**16  # bytes
 _N_ROWS = 100
-BINARY = {  # how other formats begin
+_BINARY = {  # how other formats begin
     b"PAR1": "parquet",
     b"ARROW1": "arrow",
     b"\xff\xff\xff\xff": "arrow",
@@ -126,15 +128,13 @@ def _first_lines(path: Path, source: str, given: str | None) -> tuple[str, str]:
     """The encoding of a file, and its first lines."""
     with unpacked(path) as (contents, _):
         start: bytes = contents.read(_SAMPLE)
-    for beginning, format in BINARY.items():
+    for beginning, format in _BINARY.items():
         if start.startswith(beginning):
             raise TableError(
                 f"{source} is not text: it begins like a file of the format {format}.",
                 remedy=Remedy("format", format, f"Name it .{format}, or use {{}}."),
             )
     encoding = encoding_of(start, given)
-    if b"\0" in start and not ("16" in encoding or "32" in encoding):
-        raise holds_zeros(source, start[: start.index(0)].count(b"\n") + 1)
     with open_text(path, source, encoding) as file:
         return encoding, file.next_lines(_SAMPLE)
 
@@ -180,8 +180,12 @@ def _records(
 def _reader(lines: Sequence[str], delimiter: str) -> Any:
     if delimiter != WHITESPACE:
         return csv.reader(lines, delimiter=delimiter)
-    lines = [line.replace("\t", " ").strip() for line in lines]
-    return csv.reader(lines, delimiter=" ", skipinitialspace=True)
+    return csv.reader(map(with_single_blanks, lines), delimiter=" ")
+
+
+def with_single_blanks(text: str) -> str:
+    """Lines with one blank between cells, instead of any number of blanks and tabs."""
+    return _BLANKS.sub(lambda found: found[1] or " ", _AROUND.sub("", text))
 
 
 def _lines_of_header(lines: Sequence[str], delimiter: str) -> int:
@@ -219,16 +223,11 @@ def _has_numbers(rows: list[list[str]]) -> bool:
 
 def bad_quotation(source: str, reason: str, line: int) -> TableError:
     """An error about quotation marks; the reason is that of the module csv."""
+    remedy = "Double the quotation marks inside a quoted cell, and close every quotation."
     if "unexpected end" in reason:
-        what = "the file ends inside a quotation that begins here. It is cut off, or a quotation "
-        what += "mark is missing: get the file again, or correct the line."
-    elif "field limit" in reason:
-        what = f"a cell of more than {csv.field_size_limit():,} characters. A closing quotation "
-        what += "mark may be missing: correct the quotation marks."
-    else:
-        what = f"a quotation mark in a wrong place ({reason}). Double the quotation marks inside a "
-        what += "quoted cell."
-    return TableError(what, source=source, line=line)
+        reason = "the file ends inside a quotation that begins here"
+        remedy = "It is cut off, or a quotation mark is missing: correct the line."
+    return TableError(f"{reason}. {remedy}", source=source, line=line)
 
 
 def named_columns(

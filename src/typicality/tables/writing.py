@@ -183,10 +183,15 @@ def _number_texts(values: NDArray[Any]) -> Any:
         return pa.array(data, mask=mask).cast("string").cast("binary")
     data = data.astype(np.float64, copy=False)
     # A whole number of nine digits over an exact power of ten is the number nearest to these
-    # digits, and Arrow prints the shortest text for it. The largest and smallest keep all digits.
-    size = np.abs(data)
+    # digits, and Arrow prints the shortest text for it. Python formats the others.
+    size, absent = np.abs(data), mask | np.isnan(data)
     is_usual = (size >= 1e-13) & (size < 1e8)
     exponent = np.floor(np.log10(np.where(is_usual, size, 1.0))).astype(np.intp)
     power = _POWERS[_DIGITS - 1 - exponent]
     rounded = np.where(is_usual, np.rint(np.where(is_usual, data, 0.0) * power) / power, data)
-    return pa.array(rounded, mask=mask | np.isnan(data)).cast("string").cast("binary")
+    texts = pa.array(rounded, mask=absent).cast("string")
+    slow = ~(is_usual | (size == 0) | absent)
+    if slow.any():
+        others = pa.array([f"{value:.{_DIGITS}g}" for value in data[slow].tolist()], pa.string())
+        texts = pc.replace_with_mask(texts, pa.array(slow), others)
+    return texts.cast("binary")
