@@ -36,11 +36,11 @@ check: $(READY)
 # The main tests with the oldest versions that pyproject.toml allows.
 lowest:
 	$(PYTHON) -m venv --clear $(VENV)-lowest
-	$(VENV)-lowest/bin/python -m pip install --quiet --constraint constraints-min.txt ".[plot,xlsx,dask]" \
-		"pytest<9.2" pytest-xdist hypothesis psutil pandas polars
+	$(VENV)-lowest/bin/python -m pip install --quiet --constraint constraints-min.txt ".[cli,plot,xlsx,dask]" \
+		"pytest<9" pytest-xdist hypothesis psutil pandas polars
 	$(VENV)-lowest/bin/python tests/smoke.py
 	SCIPY_ARRAY_API=0 OMP_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -n auto --maxprocesses 4 --dist loadgroup \
-		tests/cluster/test_estimators.py tests/membership tests/operators/test_contract.py tests/persistence tests/tables \
+		tests/cluster/test_estimators.py tests/cluster/test_sklearn.py tests/membership tests/operators/test_contract.py tests/persistence tests/tables \
 		tests/cli/test_categories.py tests/cli/test_cluster.py tests/cli/test_compare.py tests/cli/test_outliers.py
 
 # Compiled code with checks of every index.
@@ -87,7 +87,7 @@ $(RUNNABLE): pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(VENV) || { \
 		$(PYTHON) -m pip install --quiet --target $(VENV)-bootstrap virtualenv && \
 		PYTHONPATH=$(VENV)-bootstrap $(PYTHON) -m virtualenv --clear $(VENV); }
-	$(RUN) -m pip install --quiet --constraint constraints.txt --editable ".[plot]"
+	$(RUN) -m pip install --quiet --constraint constraints.txt --editable ".[cli,plot]"
 	touch $(RUNNABLE)
 
 $(READY): $(RUNNABLE)

@@ -43,6 +43,7 @@ _MODULES = (
     "preprocessing",
     "report",
     "rows",
+    "run_folder",
     "stability",
     "tables",
 )

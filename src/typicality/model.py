@@ -10,12 +10,10 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable, Hashable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Hashable
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
-from importlib.metadata import version
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
@@ -130,11 +128,10 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     True
     """
     with atomic_folder(path, overwrite=overwrite, is_ours=_is_ours) as folder:
-        others = {name: version(name) for name in ("numpy", "scikit-learn", "skops")}
         document = {
             "format": _FORMAT,
             "format_version": _VERSION,
-            "made_with": {"typicality": typicality.__version__, **others},
+            "made_by": f"typicality {typicality.__version__}",
         }
         (folder / "model.json").write_text(json.dumps(document, indent=1) + "\n")
         (folder / "model.skops").write_bytes(_archive(model))
@@ -289,37 +286,28 @@ def _bytes_of(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _document(folder: Path) -> Mapping[str, Any]:
-    """What model.json says, if it describes a model of typicality."""
-    try:
-        document = json.loads(_bytes_of(folder / "model.json"))
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, ModelFileError):
-            raise
-        raise ModelFileError("model.json is not valid JSON") from error
-    if not isinstance(document, dict) or document.get("format") != _FORMAT:
-        raise ModelFileError("model.json does not describe a model of typicality")
-    return document
-
-
 def _require_known_version(folder: Path) -> None:
     if not folder.is_dir():
         raise ModelFileError("the folder does not exist")
-    number = _document(folder).get("format_version")
+    text = _bytes_of(folder / "model.json")
+    try:
+        document = json.loads(text)
+        number = document["format_version"] if document["format"] == _FORMAT else None
+    except (ValueError, RecursionError, TypeError, KeyError):
+        number = None
+    if not isinstance(number, int):
+        raise ModelFileError("model.json does not describe a model of typicality")
     if number != _VERSION:
-        older = isinstance(number, int) and number < _VERSION
-        remedy = "fit the model again and save it" if older else "upgrade typicality"
+        remedy = "fit the model again and save it" if number < _VERSION else "upgrade typicality"
         raise ModelFileError(
-            f"it has format {number!r}, and typicality {typicality.__version__} reads format "
+            f"it has format {number}, and typicality {typicality.__version__} reads format "
             f"{_VERSION}; {remedy}"
         )
 
 
 def _is_ours(folder: Path) -> bool:
     """Whether a folder holds a model and nothing else."""
-    with suppress(ModelFileError, OSError):
-        return bool(_document(folder)) and {p.name for p in folder.iterdir()} <= {*MODEL_FILES}
-    return False
+    return {path.name for path in folder.iterdir()} == {*MODEL_FILES}
 
 
 def _in_one_line(error: Exception) -> str:

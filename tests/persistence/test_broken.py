@@ -163,8 +163,8 @@ def test_archives_that_hold_no_model_are_refused(folder, change):
 
 
 DOCUMENTS = {
-    "nothing": ("", "not valid JSON"),
-    "deep": ("[" * 100_000, "not valid JSON"),
+    "nothing": ("", "does not describe a model"),
+    "deep": ("[" * 100_000, "does not describe a model"),
     "list": ("[]", "does not describe a model"),
     "older": (
         json.dumps({"format": "typicality model", "format_version": 4}),

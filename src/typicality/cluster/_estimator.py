@@ -63,7 +63,7 @@ SAMPLE_CONSTRAINTS: dict[str, list[Any]] = {
     "max_samples": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), None]
 }
 # Attributes that a fitted model may lack: some fits do not set them, and `compress` drops some.
-# Those of an earlier fit must not stay. Model files need all other annotated attributes.
+# Those of an earlier fit must not stay.
 OPTIONAL_ATTRIBUTES = (
     *("feature_names_in_", "memberships_", "cluster_centers_", "lambda_path_", "lam_"),
     *("labels_", "typicality_", "weights_"),

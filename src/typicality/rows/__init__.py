@@ -4,6 +4,8 @@ Every engine cuts the rows into blocks and offers `fold` and `map`
 (:class:`~typicality.rows.base.Rows`). The layers above do not know which engine they use.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from typicality._threads import TreeSum
 from typicality.rows.array import ArrayRows, SparseRows, rows_in_memory
 from typicality.rows.base import (
@@ -19,7 +21,6 @@ from typicality.rows.base import (
 )
 from typicality.rows.distinct import LARGEST_SAMPLE, DistinctRows, content_hash
 from typicality.rows.features import Features
-from typicality.rows.file import FileRows, open_rows
 from typicality.rows.histogram import (
     Histogram,
     OrderStatistics,
@@ -27,7 +28,11 @@ from typicality.rows.histogram import (
     order_statistics,
     quantile,
 )
+from typicality.rows.opening import open_rows
 from typicality.rows.tensor import TensorRows
+
+if TYPE_CHECKING:
+    from typicality.rows.file import FileRows
 
 __all__ = [
     "BLOCK_ROWS",
@@ -56,3 +61,11 @@ __all__ = [
     "row_blocks",
     "rows_in_memory",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "FileRows":  # it needs pyarrow, which is an extra
+        from typicality.rows.file import FileRows
+
+        return FileRows
+    raise AttributeError(f"module 'typicality.rows' has no attribute {name!r}")

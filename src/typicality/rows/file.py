@@ -34,7 +34,7 @@ Place = Callable[[int], str]  # where a row of an array is, for messages
 
 
 class FileRows(Rows):
-    """Rows in one or more files, made by :func:`open_rows`.
+    """Rows in one or more files, made by :func:`typicality.open_rows`.
 
     Each pass reads all files and holds two batches of rows in memory. If a file has changed since
     it was opened, an error is raised.
@@ -163,49 +163,6 @@ class FileRows(Rows):
         how: dict[str, Any] = {"signs": self._signs, "missing": self._missing}
         yield from _read(self._table, self._table.blocks(), self._columns, **how)
         self._table.require_unchanged()
-
-
-def open_rows(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> FileRows:
-    """Open files of rows that can be larger than memory.
-
-    Pass the result to `fit` instead of an array. Each iteration reads the files once, batch by
-    batch. Parquet and npy files are fast; csv files are parsed again in each pass.
-
-    Parameters
-    ----------
-    path : str or path
-        A file (csv, tsv, ndjson, parquet, arrow, npy), a folder of files of one format, or a
-        pattern such as ``part-*.parquet``. Several files must have the same columns.
-    columns : sequence of str, optional
-        The columns to use. By default, all columns.
-
-    Returns
-    -------
-    FileRows
-
-    Raises
-    ------
-    TableError
-        A column does not exist or does not hold numbers, or a number is missing or not finite. The
-        message names the file, the row and the column.
-
-    Examples
-    --------
-    >>> from typicality import FuzzyCMeans, open_rows
-    >>> rows = open_rows("measurements/part-*.parquet")  # doctest: +SKIP
-    >>> model = FuzzyCMeans(10).fit(rows)  # doctest: +SKIP
-    """
-    if os.fspath(path) == "-":
-        raise TableError("Standard input can be read only once. Name a file instead of -.")
-    table = open_table(path)
-    names = list(table.names if columns is None else columns)
-    missing = [name for name in names if name not in table.names]
-    if missing:
-        raise TableError(
-            f"{table.name} has no column {missing[0]!r}; it has {', '.join(table.names)}. "
-            "Every file must have all columns that are used."
-        )
-    return FileRows(table, names)
 
 
 def _room_for(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:

@@ -16,6 +16,15 @@ decimal point, or a decimal comma if this is detected; then points separate thou
 ``assumed`` of the table lists what was detected.
 """
 
+from importlib.util import find_spec
+
+if find_spec("pyarrow") is None:
+    raise ImportError(
+        "Reading files and Arrow tables needs pyarrow, which is not installed. Install it with: "
+        'pip install "typicality[cli]"',
+        name="pyarrow",
+    )
+
 from typicality.tables.base import Block, Place, TableFile
 from typicality.tables.cells import MISSING
 from typicality.tables.columns import LeftOut

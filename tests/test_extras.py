@@ -1,0 +1,54 @@
+"""The library without the packages of the command line: click, rich and pyarrow are extras."""
+
+import subprocess
+import sys
+
+import pytest
+
+EXTRA = 'pip install "typicality[cli]"'
+WITHOUT = """
+import sys
+from importlib.machinery import PathFinder
+
+class Hiding(PathFinder):
+    @classmethod
+    def find_spec(cls, name, *more):
+        hidden = name.partition(".")[0] in ("click", "rich", "pyarrow")
+        return None if hidden else super().find_spec(name, *more)
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = Hiding
+"""
+
+
+def python_without_extras(code):
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT + code], capture_output=True, text=True, check=False
+    )
+
+
+def test_library_works_without_extras(tmp_path):
+    done = python_without_extras(
+        "import numpy as np, pandas as pd, polars as pl, typicality\n"
+        "from typicality import *\n"
+        "for kind in (np.asarray, pd.DataFrame, pl.DataFrame):\n"
+        "    X = kind(np.random.default_rng(0).normal(size=(90, 2)))\n"
+        "    model = FuzzyCMeans(3, random_state=0).fit(X)\n"
+        f"    again = load(save(model, {str(tmp_path / 'model')!r}, overwrite=True))\n"
+        "    print((again.predict(X) == model.labels_).all())\n"
+    )
+    assert done.stdout.split() == ["True"] * 3, done.stderr
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import typicality; typicality.open_rows('rows.parquet')",
+        "from typicality.tables import open_table",
+        "import typicality.__main__; typicality.__main__.run()",
+    ],
+    ids=["files", "tables", "command"],
+)
+def test_what_needs_an_extra_names_it(code):
+    done = python_without_extras(code)
+    assert done.returncode == 1
+    assert EXTRA in done.stderr.splitlines()[-1]
