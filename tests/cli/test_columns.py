@@ -1,4 +1,4 @@
-"""What --transform does with skewed columns."""
+"""What is done with columns: logarithms of skewed ones, and names in errors."""
 
 import json
 
@@ -48,3 +48,13 @@ def test_transform_is_remembered_by_the_model_and_told(countries, run, read_csv,
     )
     command = json.loads((folder / "run.json").read_text(**TEXT))["command"]
     assert "--transform auto" in command
+
+
+def test_a_column_that_cannot_be_scaled_is_named(run, tmp_path):
+    lines = [f"{i % 7},{(-1) ** i * (1e308 + i * 1e305)}" for i in range(30)]
+    (tmp_path / "wide.csv").write_text("\n".join(["a,huge", *lines, ""]), **TEXT)
+    options = ["-c", "a,huge", "-m", "fcm", "-k", 2, "-o", tmp_path / "out"]
+    done = run("cluster", tmp_path / "wide.csv", *options)
+    assert done.exit_code == 3
+    assert "too large" in done.stderr
+    assert "'huge'" in done.stderr

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cli.conftest import invoke
-from typicality.cli.description import tabulate_texts
+from typicality.cli.result import tabulate_texts
 
 SPECIES = ["Adelie penguin", "Gentoo penguin"]
 

@@ -64,7 +64,6 @@ def compare(
     one-class SVM, isolation forest and local outlier factor for outliers. Each method is fitted
     once, with its default parameters. Shows the clusters of each method, and which methods agree.
     """
-    from typicality.cli.columns import about_rows
     from typicality.cli.folder import new_folder, record_of_result
     from typicality.cli.machine import within
     from typicality.cli.rows import open_file, read_file
@@ -104,6 +103,8 @@ def compare(
             _write(folder, found, rows, record)
     if options.as_json:
         terminal.json(record)
+    from typicality.cli.summary import about_rows
+
     terminal.say(about_rows(rows, rows.X))
     _say(terminal, found)
     if options.output is not None:

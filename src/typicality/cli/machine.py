@@ -8,7 +8,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from typicality._threads import one_blas_thread
-from typicality.cli.errors import UnusableError, WrongUseError
+from typicality.cli.errors import UnusableError
 from typicality.cli.options import Options
 
 
@@ -25,27 +25,16 @@ def within(options: Options) -> Iterator[None]:
 
 def workers(options: Options) -> AbstractContextManager[None]:
     """A context with the processes of Dask, if --workers asks for some."""
-    if options.workers is None:
-        return nullcontext()
-    from typicality.rows import dask
-
     wanted = options.workers
-    return dask.workers(int(wanted), None) if wanted.isdigit() else dask.workers(None, wanted)
-
-
-def require_dask(options: Options) -> None:
-    """Refuse --workers if it makes no sense, or Dask is not installed."""
-    if options.workers is None:
-        return
-    if options.workers == "0" or not (options.workers.isdigit() or ":" in options.workers):
-        raise WrongUseError(
-            f"--workers {options.workers}: give a number of processes, e.g. 4, or the address of a "
-            "scheduler, e.g. tcp://host:8786."
-        )
+    if wanted is None:
+        return nullcontext()
     if find_spec("distributed") is None:
         raise UnusableError(
             "--workers needs Dask, which is not installed: pip install 'dask[array,distributed]'."
         )
+    from typicality.rows import dask
+
+    return dask.workers(int(wanted), None) if wanted.isdigit() else dask.workers(None, wanted)
 
 
 def device_of(name: str | None) -> str | None:

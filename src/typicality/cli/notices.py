@@ -17,7 +17,6 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
     "degenerate spread": ("eta",),
     "lonely row": ("eta_scale",),
     "unreached prototypes": ("eta", "eta_scale"),
-    "vanished spread": ("eta_update", "eta_scale"),
     "coarse promise": ("rtol",),
     "fewer clusters than asked for": ("at_least",),
     "nearly several clusters": ("at_least",),

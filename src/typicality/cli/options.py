@@ -143,12 +143,15 @@ def _orders(
     return values
 
 
-def _device(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    if value is not None and not re.fullmatch(r"auto|cpu|cuda(:\d{1,3})?", value):
-        raise click.BadParameter(
-            f"{value!r} is not a device; write cuda, cuda:1, cpu or auto.", ctx, parameter
-        )
-    return value
+def _matching(pattern: str, wanted: str) -> Any:
+    """A callback that refuses values of another form."""
+
+    def check(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(pattern, value):
+            raise click.BadParameter(f"{value!r} is not {wanted}.", ctx, parameter)
+        return value
+
+    return check
 
 
 # ---- the options ---------------------------------------------------------------------------------
@@ -316,12 +319,13 @@ fit_options = _adding(
         "--device NAME",
         "Fit the model on a device of torch: cuda, cuda:1, cpu, or auto (cuda if there is one). "
         "[default: without torch]",
-        callback=_device,
+        callback=_matching(r"auto|cpu|cuda(:\d{1,3})?", "a device: cuda, cuda:1, cpu or auto"),
     ),
     option(
         "--workers N",
         "Read FILE in blocks with N Dask workers on this machine, or with the workers of a running "
         "Dask scheduler, e.g. tcp://host:8786; these need FILE under the same path.",
+        callback=_matching(r"[1-9]\d*|\w+://.+", "a number, or an address such as tcp://host:8786"),
     ),
     _work_options,
 )

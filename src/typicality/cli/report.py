@@ -201,17 +201,8 @@ def _about_part(record: Mapping[str, Any], n_shown: int) -> str:
     if sample is not None and n_shown == sample["n_rows"] < n_rows:
         return _OF_SAMPLE.format(n_shown, n_rows, file)
     if passes is not None and n_shown < n_rows:
-        return f"{_SHOWN.format(n_shown, n_rows, file)} {_about_all(results)}"
+        return _SHOWN.format(n_shown, n_rows, file)
     return ""
-
-
-def _about_all(results: Mapping[str, Any]) -> str:
-    """How many of all rows are in which cluster, or are outliers."""
-    if "sizes" not in results:
-        return f"{counted(results['n_outliers'], 'outlier')} among all rows."
-    sizes = [f"{size:,} in cluster {label}" for label, size in enumerate(results["sizes"])]
-    parts = listed([*sizes, f"{results['n_unassigned']:,} unassigned"], at_most=13)
-    return f"Among all rows: {parts}."
 
 
 def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from typicality._words import counted, listed
 from typicality.cli.console import place, shown
 from typicality.cli.errors import UnusableError, option_of
 from typicality.cli.options import FORMAT, Options
+from typicality.cli.parameters import near_name
 from typicality.tables import (
     CategoryColumn,
     LeftOut,
@@ -164,6 +165,14 @@ def require_file(options: Options) -> None:
     if options.file and options.file != "-" and not Path(options.file).exists():
         with open_file(options):  # a pattern stands for files; of others it says what is wrong
             pass
+
+
+def check_name(table: TableFile, wanted: str | None) -> None:
+    """Refuse a name of rows that is no column."""
+    if wanted is not None and wanted not in table.names:
+        raise UnusableError(
+            f"{table.name} has no column {wanted!r}; {near_name(wanted, table.names)}"
+        )
 
 
 def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileRows:

@@ -3,7 +3,8 @@
 import re
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,14 +16,14 @@ from typicality._record import MODEL, RECORD
 from typicality._typing import Places
 from typicality._words import counted
 from typicality.cli.console import Terminal
-from typicality.cli.description import check_name
 from typicality.cli.errors import UnusableError, option_of
 from typicality.cli.folder import REPORT, new_folder, require_free, results_name, write_record
-from typicality.cli.machine import device_of, on_device, require_dask, within, workers
+from typicality.cli.machine import device_of, on_device, within, workers
 from typicality.cli.notices import notice_text, notices
 from typicality.cli.options import Options
 from typicality.cli.rows import (
     FileRows,
+    check_name,
     open_file,
     read_columns,
     read_file,
@@ -125,7 +126,6 @@ def run_to_folder(task: Task) -> None:
     or is interrupted leaves nothing. A file with too many numbers for memory is read in blocks.
     """
     options, terminal, path = task.options, task.terminal, task.folder
-    require_dask(options)
     device_of(options.device)  # one that is not there is told before any work
     estimator = task.configured() if task.judge_first else None
     if options.file == "-":  # told before waiting for all that comes
@@ -183,17 +183,11 @@ def _result(task: Task, estimator: Any, table: TableFile, folder: Path) -> Any:
     began = time.perf_counter()
     with workers(options), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        try:
-            if rows is None:
-                _refuse_blocks(task, table, too_large)
-                fit = _fit_by_passes(task, estimator, table)
-            else:
-                fit = _fit_in_memory(task, estimator, rows, clean)
-        except TableError:
-            raise
-        except ValueError as error:
-            names = table.names if rows is None else rows.column_names
-            raise UnusableError(f"{error}{_column_of(error, names)}") from error
+        if rows is None:
+            _refuse_blocks(task, table, too_large)
+            fit = _fit_by_passes(task, estimator, table)
+        else:
+            fit = _fit_in_memory(task, estimator, rows, clean)
         seconds = round(time.perf_counter() - began, 3)
         result = _write(task, fit, table, folder)
     result.warnings = notices(caught, fit.rows.column_names, estimator)
@@ -252,6 +246,23 @@ def _write(task: Task, fit: Fit, table: TableFile, folder: Path) -> Any:
     )
 
 
+@contextmanager
+def _refusing(names: Sequence[str]) -> Iterator[None]:
+    """A context in which an estimator that refuses its rows is an error of the user.
+
+    `names` are the columns, one of which the error may be about.
+    """
+    try:
+        yield
+    except TableError:
+        raise
+    except ColumnError as error:
+        column = f"Column {error.column} is {names[error.column]!r}."
+        raise UnusableError(f"{error} {column}") from error
+    except ValueError as error:
+        raise UnusableError(str(error)) from error
+
+
 # ---- what is fitted ------------------------------------------------------------------------------
 
 
@@ -269,7 +280,7 @@ def _fit_in_memory(task: Task, estimator: Any, rows: FileRows, reference: FileRo
     scaler = rows.scaler(balanced=not isinstance(getattr(estimator, "kernel", None), Mixed))
     sample = draw_sample(len(source.X), task.max_rows, seed=seed)
     n_fitted = len(source.X) if sample is None else len(sample)
-    with terminal.fitting(f"Fitting {n_fitted:,} rows"):
+    with _refusing(rows.column_names), terminal.fitting(f"Fitting {n_fitted:,} rows"):
         to_fit = source.for_scaler()
         scaled: Any = scaler.fit(to_fit).transform(to_fit)
         X = scaled if sample is None else scaled[sample]
@@ -277,7 +288,10 @@ def _fit_in_memory(task: Task, estimator: Any, rows: FileRows, reference: FileRo
     sampled = None if sample is None else {"n_rows": len(sample)}
     run = _run(task, method, scaler, model, rows, reference, sampled)
     fitted = run.places_of_fit(len(rows.X), rows.numeric.fingerprint)
-    with terminal.counting(f"Judging {len(rows.X):,} rows", len(rows.X)) as done:
+    with (
+        _refusing(rows.column_names),
+        terminal.counting(f"Judging {len(rows.X):,} rows", len(rows.X)) as done,
+    ):
         whole = run.judge(rows.part(scaler), fitted=fitted, fdr=task.fdr, progress=done)
     return Fit(run, method, rows, reference, whole)
 
@@ -413,7 +427,8 @@ def _fit_by_passes(task: Task, estimator: Any, table: TableFile) -> Fit:
             "blocks. Leave it out, or fit a sample with --max-rows N."
         )
     scaler = rows.scaler()
-    with terminal.passes(f"Scaling {opened.n_rows:,} rows", opened):
+    scaling = terminal.passes(f"Scaling {opened.n_rows:,} rows", opened)
+    with _refusing(numeric.names), scaling:
         scaler.fit(opened)
         column_names(scaler)  # rows are arrays here
     shown = draw_sample(opened.n_rows, size or _SHOWN, seed=options.seed)
@@ -421,10 +436,11 @@ def _fit_by_passes(task: Task, estimator: Any, table: TableFile) -> Fit:
     if size is not None:
         with terminal.passes(f"Drawing {len(shown):,} rows", opened):
             X = scaler.transform(opened.take(shown))
-        with terminal.fitting(f"Fitting {len(X):,} rows"):
+        with _refusing(numeric.names), terminal.fitting(f"Fitting {len(X):,} rows"):
             model = on_device(estimator, X, options.device)
     else:
-        with terminal.passes(f"Fitting {opened.n_rows:,} rows", opened):
+        fitting = terminal.passes(f"Fitting {opened.n_rows:,} rows", opened)
+        with _refusing(numeric.names), fitting:
             model = estimator.fit(scaler.transform(opened))
         from typicality.cluster._estimator import OF_ROWS
 
@@ -463,12 +479,6 @@ def _sample_size(n_rows: int, task: Task) -> int | None:
 
 
 # ---- words ---------------------------------------------------------------------------------------
-
-
-def _column_of(error: ValueError, names: Sequence[str]) -> str:
-    """A sentence that names the column of an error, if it is about one."""
-    column = error.column if isinstance(error, ColumnError) else None
-    return "" if column is None else f" Column {column} is {names[column]!r}."
 
 
 def folder_name(file: str, ending: str) -> str:

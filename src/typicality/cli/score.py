@@ -45,7 +45,6 @@ def score(options: Options, model: str) -> None:
     input.
     """
     from typicality._words import counted
-    from typicality.cli.columns import assumptions
     from typicality.cli.console import Terminal
     from typicality.cli.folder import as_in_the_run, load_run
     from typicality.cli.machine import within
@@ -85,6 +84,8 @@ def score(options: Options, model: str) -> None:
     if options.as_json:
         terminal.json({"output": output, **counts})
     if output != "-":
+        from typicality.cli.summary import assumptions
+
         summary = _summary(**counts, rate=getattr(run.model, "contamination", None))
         terminal.say(" ".join([summary, *assumptions(table)]))
         terminal.say_path("Written: ", output)
