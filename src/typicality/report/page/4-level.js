@@ -335,7 +335,6 @@ function startLevel() {
 
 // ---- the cluster tree: a bar for each branch on the scale of the level, children below their parents
 
-const MOST_BRANCHES = 40;
 const rowOfNode = new Map(); // the first row shown of each node
 tree?.node_of.forEach((node, row) => { if (!rowOfNode.has(node)) rowOfNode.set(node, row); });
 const labelOfNode = (node) => (rowOfNode.has(node) ? state.labels[rowOfNode.get(node)] : -1);
@@ -349,18 +348,10 @@ function svg(name, attributes) {
   return made;
 }
 
-// Branches of the clusters of the fit first, among noise they are not the most persistent ones; then the most
-// persistent. A branch brings those it joins. Children that join near the tip stand nearest to their parent: then
-// no two lines cross.
-function branchesToShow() {
+// Children that join near the tip stand nearest to their parent: then no two lines cross.
+function branchesInOrder() {
   const all = tree.branches.map((branch, index) => ({ ...branch, index, children: [] }));
-  const peaks = new Set(data.clusters.map(({ typical }) => tree.node_of[typical]));
-  const kept = new Set();
-  for (const branch of [...all.filter(({ peak }) => peaks.has(peak)), ...all]) {
-    if (kept.size >= MOST_BRANCHES) break;
-    for (let each = branch; each && !kept.has(each); each = all[each.parent]) kept.add(each);
-  }
-  for (const branch of kept) all[branch.parent]?.children.push(branch);
+  for (const branch of all) all[branch.parent]?.children.push(branch);
   const inOrder = (branch, depth) => {
     const children = branch.children.sort((a, b) => b.merge_alpha - a.merge_alpha);
     return [{ ...branch, depth }, ...children.flatMap((child) => inOrder(child, depth + 1))];
@@ -369,7 +360,7 @@ function branchesToShow() {
 }
 
 function buildTree(width) {
-  const shown = branchesToShow();
+  const shown = branchesInOrder();
   const pitch = clamp(250 / shown.length, 7, 26);
   const height = Math.ceil(shown.length * pitch + 14);
   const toX = (level) => EDGE + shareOf(level) * (width - 2 * EDGE);
@@ -400,8 +391,6 @@ function buildTree(width) {
   });
   drawing.append(...bars.map(({ group }) => group), svg("line", { class: "cut", y1: 0, y2: height }));
   byId("tree").replaceChildren(drawing);
-  const nLeft = tree.branches.length - shown.length;
-  byId("tree-note").textContent = nLeft > 0 ? `${count(nLeft, "shorter bar")} ${nLeft === 1 ? "is" : "are"} not drawn.` : "";
   focusBar(Math.min(current, bars.length - 1));
 }
 
