@@ -11,14 +11,13 @@ from sklearn.metrics import adjusted_rand_score
 from reference.page_labels import decode, labels_at, levels_to_try
 from report.conftest import fitted, three_groups
 from typicality import AlphaCutClustering, AutoClustering, FuzzyCMeans, OneClusterPCM, SequentialPCM
-from typicality.fitted import FittedView, view
+from typicality.fitted import view
 from typicality.levelsets import AlphaTree
 from typicality.report.axes import find_map
 from typicality.report.clusters import choose_branches
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation
 from typicality.report.payload import build_payload, explain
-from typicality.report.shown import choose_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 
@@ -271,16 +270,6 @@ def test_too_many_unassigned_rows_are_thinned_to_the_least_typical(cutter, rows)
     assert set(nowhere[np.argsort(depth, kind="stable")[:20]]) <= set(decode(payload["row"]))
 
 
-def test_small_clusters_are_in_the_sample():
-    labels = np.repeat([0, 1, 2], [50_000, 12, 30]).astype(np.int32)
-    words = dict.fromkeys(["strength_name", "strength_words", "fitted_words"], "")
-    found = FittedView(kind="prototypes", labels=labels, strength=np.ones(50_042), **words)
-    shown, _ = choose_rows(found, 200, wanted=np.array([7]))
-    assert len(shown) == 200
-    assert 7 in shown
-    assert np.bincount(labels[shown]).tolist() == [158, 12, 30]
-
-
 # ---- axes ----------------------------------------------------------------------------------------
 
 
@@ -369,7 +358,7 @@ def test_long_cells_and_too_many_columns_are_left_out_with_a_note(prototypes, ro
         (AlphaCutClustering(alpha=0.999), "No group"),
         (AutoClustering(random_state=0), "The methods agree"),
         (FuzzyCMeans(3, random_state=0), "number of clusters was given"),
-        (SequentialPCM(), "two closest clusters"),
+        (SequentialPCM(), "smallest separation"),
         (OneClusterPCM(), "of 1,000 ordinary rows are flagged too"),
     ],
     ids=str,

@@ -50,55 +50,37 @@ def _of_detector(model: Any, found: FittedView) -> str:
 
 
 def _of_evidence(model: Any) -> str:
-    evidence, several = model.evidence_, model.n_clusters_ > 1
     gap = (
-        f"the clearest gap is {_digits(evidence)} times as deep as the gaps that chance can make "
-        "in a single cluster"
+        f"the clearest gap is {_digits(model.evidence_)} times as deep as the gaps that chance can "
+        "make in a single cluster"
     )
-    if not several:
-        return (
-            f"One cluster, because {gap}, and a second cluster needs a gap at least as deep as "
-            "these."
-        )
+    if model.n_clusters_ <= 1:
+        return f"One cluster: {gap}, and a second cluster needs a gap at least as deep as these."
     scales = (
         f"coarse and fine views of the data agree {_agree(model.agreement_)} on the clusters "
         f"({model.agreement_:.2f} of 1)"
     )
-    if evidence < 1:
-        return (
-            f"A split was requested, but the evidence for it is weak: {gap}, and a second cluster "
-            f"needs a gap at least as deep as these; {scales}."
-        )
+    if model.evidence_ < 1:
+        return f"A split was requested, but the evidence for it is weak: {gap}; {scales}."
     return f"There is more than one cluster: {gap}; {scales}."
 
 
 def _of_distances(model: Any, found: FittedView, clusters: ClusterTable) -> str:
     parts = []
+    info = ESTIMATORS.get(type(model).__name__)
     if found.tree is not None and model.alpha != "auto":
         parts.append("the level was chosen, not found in the data")
-    info = ESTIMATORS.get(type(model).__name__)
     if info is not None and info.number == "given":
         parts.append("the number of clusters was given, not found in the data")
     if found.shares:
-        clear = int(np.count_nonzero(found.strength >= _CLEARLY))
-        parts.append(
-            f"{share(clear, found.n_rows)} of the rows belong clearly to one cluster (membership "
-            f"of {_CLEARLY:g} or more)"
-        )
+        clear = share(int(np.count_nonzero(found.strength >= _CLEARLY)), found.n_rows)
+        parts.append(f"{clear} of the rows have a membership of {_CLEARLY:g} or more in a cluster")
     known = clusters.separation[np.isfinite(clusters.separation)]
-    if len(known) and found.tree is not None:
-        parts.append(
-            f"the least separated cluster is {_digits(known.min())} times as dense at its "
-            "densest place as on the path to the next cluster (near 1 there is hardly a "
-            "gap)"
-        )
-    elif len(known):
-        parts.append(
-            f"the distance of the two closest clusters is {_digits(known.min())} times the "
-            "usual distance of a row from the middle of its cluster (below 2 they overlap)"
-        )
-    if not found.shares and found.n_unassigned and found.tree is None:
-        parts.append(f"{share(found.n_unassigned, found.n_rows)} of the rows fit no cluster")
+    if len(known):
+        least = f"the smallest separation of a cluster is {_digits(known.min())}"
+        in_tree = found.tree is not None
+        meaning = "near 1 there is hardly a gap" if in_tree else "below 2 clusters overlap"
+        parts.append(f"{least} ({meaning})")
     if not parts:
         parts.append("there is one cluster, and no other result to compare it with")
     sentence = "; ".join(parts)

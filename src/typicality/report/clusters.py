@@ -25,7 +25,7 @@ _MOST_TRIED = 20  # features among which these are
 _FEW = 5  # rows: the mean of fewer depends on single rows
 _FARTHEST = 1000.0  # a ratio for clusters with next to nothing between them
 _APART = 0.2  # a category is that much commoner in a cluster than in the others
-_MOST_BRANCHES = 300
+_MOST_BRANCHES = 40
 _FEWEST_ROWS = 5  # that a branch must have: single rows are the most persistent branches of all
 
 _TREE_WORDS = (

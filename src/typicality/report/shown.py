@@ -6,14 +6,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from typicality._typing import Labels, Places
+from typicality._typing import Places
 from typicality.fitted import FittedView
 from typicality.report.assembly import clean_text, encoded
 
-_SOME = 50  # rows of each cluster, where there is room
 _LONGEST = 200  # characters of a cell
 _MOST_CHARACTERS = 4_000_000  # of all columns of text together, as they stand in the page
-_CODES = {"u1": 256, "u2": 65_536, "i4": 2**31}  # types of numbers, how many each tells apart
 
 
 # ---- rows ----------------------------------------------------------------------------------------
@@ -45,21 +43,9 @@ def choose_rows(
     taken[unassigned] = True
     taken[wanted[: max_rows // 10]] = True
     room = max_rows - int(taken.sum())
-    taken[_draw(view.labels, np.flatnonzero(~taken), room, random_state)] = True
+    rest = check_random_state(random_state).permutation(np.flatnonzero(~taken))
+    taken[rest[:room]] = True
     return np.flatnonzero(taken), _note_on_rows(view, max_rows, len(unassigned), random_state)
-
-
-def _draw(labels: Labels, rest: Places, room: int, random_state: Any) -> Places:
-    """Rows drawn at random, some of each cluster before all others."""
-    rest = check_random_state(random_state).permutation(rest)
-    label = labels[rest]
-    _, place, count = np.unique(label, return_inverse=True, return_counts=True)
-    by_label = np.argsort(place, kind="stable")
-    rank = np.empty(len(rest), np.intp)  # of a row among those of its cluster
-    rank[by_label] = np.arange(len(rest)) - np.repeat(np.cumsum(count) - count, count)
-    some = min(_SOME, room // (2 * len(count)))
-    first = (label >= 0) & (rank < some)
-    return rest[np.argsort(~first, kind="stable")[:room]]
 
 
 def _note_on_rows(view: FittedView, max_rows: int, n_kept: int, random_state: Any) -> str:
@@ -87,7 +73,7 @@ def choose_cells(cells: Mapping[str, Sequence[Any]], shown: Places) -> dict[str,
         texts = (clean_text(values[i]) for i in shown.tolist())
         codes = [distinct.setdefault(text, len(distinct)) for text in texts]
         short = [text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…" for text in distinct]
-        kind = next(name for name, most in _CODES.items() if len(distinct) <= most)
+        kind = "u1" if len(distinct) <= 256 else "i4"
         size = sum(map(len, short)) + len(shown) * int(kind[1]) * 4 / 3  # in base64
         if used + size > _MOST_CHARACTERS:
             left_out.append(clean_text(name))

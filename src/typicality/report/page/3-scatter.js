@@ -60,7 +60,8 @@ function paintNumbers(name, values, text) {
   const shape = describe(values);
   const scale = scaleFor(shape, shape.skewed);
   const [low, high] = [scale.forward(shape.low), scale.forward(shape.high)];
-  const codes = Uint8Array.from(values, (value) => (Number.isFinite(value) ? 1 + Math.round(((scale.forward(value) - low) / (high - low || 1)) * (STEPS_OF_RAMP - 1)) : 0));
+  const stepOf = (value) => 1 + Math.round(((scale.forward(value) - low) / (high - low || 1)) * (STEPS_OF_RAMP - 1));
+  const codes = Uint8Array.from(values, (value) => (Number.isFinite(value) ? stepOf(value) : 0));
   return () => {
     const bar = element("span", { className: "ramp", "aria-hidden": "true" });
     bar.style.setProperty("--ramp", ink.ramp.join(", "));
@@ -84,7 +85,8 @@ function paintTexts({ name, values, codes }) {
   const nOther = n - order.slice(0, MOST_COLOURS).reduce((sum, k) => sum + times[k], 0);
   const choose = (code, text) => () => select((row) => codeOf[codes[row]] === code, `${name}: ${text}`);
   return () => {
-    const chips = order.slice(0, MOST_COLOURS).map((k, place) => chip(mark(hueOf(place), shapeOf(place)), values[k], times[k], choose(place + 1, values[k])));
+    const chips = order.slice(0, MOST_COLOURS).map((k, place) => (
+      chip(mark(hueOf(place), shapeOf(place)), values[k], times[k], choose(place + 1, values[k]))));
     const rest = order.length > MOST_COLOURS ? "other values" : "(empty)";
     if (nOther) chips.push(chip(mark(ink.unassigned, 0), rest, nOther, choose(0, rest)));
     return {
@@ -97,14 +99,15 @@ function paintTexts({ name, values, codes }) {
 }
 
 function chip(swatched, text, size, act) {
-  const words = [swatched, element("span", { className: "chip-name", text }), element("span", { className: "chip-size", text: grouped.format(size) })];
-  return element("li", { children: [button("chip", words, act)] });
+  const name = element("span", { className: "chip-name", text });
+  const number = element("span", { className: "chip-size", text: grouped.format(size) });
+  return element("li", { children: [button("chip", [swatched, name, number], act)] });
 }
 
 // A column of text whose cells are all numbers is one of numbers.
 function choiceOfCell(cell) {
   const numbers = cell.values.map((text) => (text.trim() ? Number(text) : NaN));
-  const isNumeric = cell.values.every((text, k) => !text.trim() || Number.isFinite(numbers[k])) && numbers.some(Number.isFinite);
+  const isNumeric = numbers.some(Number.isFinite) && cell.values.every((text, k) => !text.trim() || Number.isFinite(numbers[k]));
   const make = () => (isNumeric ? paintNumbers(cell.name, Array.from(cell.codes, (code) => numbers[code]), format) : paintTexts(cell));
   return { name: cell.name, make, tells: isNumeric || (cell.values.length > 1 && cell.values.length < n) };
 }
@@ -204,8 +207,10 @@ function drawMarks() {
   const { context, width, height } = fitCanvas(byId("marks"));
   context.clearRect(0, 0, width, height);
   context.lineJoin = "round";
-  if (detects) data.outliers.index.subarray(0, 3).filter((row) => state.labels[row] < 0 && row !== state.found).forEach((row) => drawName(context, row));
-  else if (byId("colour-by").value === "0") drawNumbers(context);
+  if (detects) {
+    const worst = data.outliers.index.subarray(0, 3).filter((row) => state.labels[row] < 0 && row !== state.found);
+    worst.forEach((row) => drawName(context, row));
+  } else if (byId("colour-by").value === "0") drawNumbers(context);
   if (scatter.rectangle) {
     const { left, top, right, bottom } = scatter.rectangle;
     context.fillStyle = context.strokeStyle = ink.accent;

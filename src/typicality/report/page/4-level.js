@@ -41,7 +41,8 @@ function draw() {
 
 const WHOLE = 1 - 1e-12; // a sum of fractions may end just below a whole number
 const tree = data.tree;
-const forest = tree && { root: new Int32Array(tree.node_alpha.length), total: new Float64Array(tree.node_alpha.length), number: new Int32Array(tree.node_alpha.length) };
+const nNodes = tree ? tree.node_alpha.length : 0;
+const forest = { root: new Int32Array(nNodes), total: new Float64Array(nNodes), number: new Int32Array(nNodes) };
 
 // Components of the edges above a level: afterwards each node points to the first of its component.
 function joinAbove(level) {
@@ -71,34 +72,40 @@ function labelTree(level) {
   root.forEach((first, v) => { if (tree.node_alpha[v] > level) total[first] += tree.node_weight[v]; });
   const largest = Math.max(...total.filter((_, v) => root[v] === v), 0);
   const key = (v) => Math.round((total[v] / largest) * 1e12);
-  const kept = Array.from(root.keys()).filter((v) => root[v] === v && tree.node_alpha[v] > level && total[v] >= tree.min_size * WHOLE);
+  const isCluster = (v) => root[v] === v && tree.node_alpha[v] > level && total[v] >= tree.min_size * WHOLE;
+  const kept = Array.from(root.keys()).filter(isCluster);
   kept.sort((a, b) => key(b) - key(a) || a - b).forEach((v, label) => { number[v] = label; });
   for (let row = 0; row < n; row++) state.labels[row] = tree.entry[row] > level ? number[root[tree.node_of[row]]] : -1;
   return kept.map((v) => total[v]);
 }
 
-// Rows of ALL data in each cluster, where the page can know: of a sample it knows the sizes of the fit, and for
-// other levels estimates from the tree.
 function relabel() {
   const { level, labels } = state;
-  let totals = null;
-  if (level === null) labels.set(data.labels);
+  const ofFit = level === null;
+  let totals = null; // the weights of the clusters of a tree
+  if (ofFit) labels.set(data.labels);
   else if (tree) totals = labelTree(level);
-  else labels.set(data.strength.map((value, row) => (detects ? (value >= level ? 0 : -1) : value > level ? data.labels[row] : -1)));
-  const nClusters = Math.max(labels.reduce((most, label) => Math.max(most, label), -1), ...data.clusters.map(({ label }) => (level === null ? label : -1))) + 1;
-  state.sizes = new Array(Math.max(nClusters, totals?.length ?? 0)).fill(0);
+  else if (detects) labels.set(data.strength.map((value) => (value >= level ? 0 : -1)));
+  else labels.set(data.strength.map((value, row) => (value > level ? data.labels[row] : -1)));
+  const known = ofFit ? data.clusters.map(({ label }) => label) : labels;
+  state.sizes = new Array(totals ? totals.length : known.reduce((most, label) => Math.max(most, label), -1) + 1).fill(0);
   state.best = state.sizes.map(() => -1);
   labels.forEach((label, row) => {
     if (label < 0) return;
     state.sizes[label]++;
     if (state.best[label] < 0 || data.strength[row] > data.strength[state.best[label]]) state.best[label] = row;
   });
-  state.sizesOfAll = state.sizesExact = !isSample || level === null;
-  if (isSample && level === null) data.clusters.forEach(({ label, size }) => { if (label >= 0) state.sizes[label] = size; });
-  if (isSample && totals && tree.counts_rows) Object.assign(state, { sizes: totals, sizesOfAll: true });
-  else if (isSample && level !== null) state.sizesExact = true;
+  // Of a sample the page knows the sizes of the fit among all rows, and for other levels estimates from the tree.
+  const isEstimate = isSample && totals !== null && tree.counts_rows;
+  if (isSample && ofFit) data.clusters.forEach(({ label, size }) => { if (label >= 0) state.sizes[label] = size; });
+  if (isEstimate) state.sizes = totals;
+  state.sizesExact = !isEstimate;
+  state.sizesOfAll = !isSample || ofFit || isEstimate;
   chooseSlots();
-  Object.assign(document.documentElement.dataset, { nClusters: state.sizes.length, nUnassigned: unassignedCount(), sizes: JSON.stringify(state.sizes) });
+  const readout = document.documentElement.dataset;
+  readout.nClusters = state.sizes.length;
+  readout.nUnassigned = unassignedCount();
+  readout.sizes = JSON.stringify(state.sizes);
 }
 
 const slotOfPeak = new Map(); // a cluster keeps its colour by its most typical row, while it grows
@@ -226,7 +233,8 @@ function drawHistogram() {
   context.fillStyle = ink.faint;
   context.font = fontOf(11);
   const ticks = ticksBetween(levels.scale, levels.low, levels.low + levels.width, Math.max(2, across / 80));
-  acrossTexts(context, ticks.map((tick) => ({ text: tick.text, x: left + ((tick.place - levels.low) / levels.width) * across })), bottom + 12, [0, width]);
+  const toX = along([levels.low, levels.low + levels.width], left, right);
+  acrossTexts(context, ticks.map(({ text, place }) => ({ text, x: toX(place) })), bottom + 12, [0, width]);
   if (state.level === null) (data.levels ?? []).forEach((level, label) => { // a mark for each cluster
     const x = left + shareOf(level) * across;
     context.fillStyle = colourOf(label);
@@ -278,7 +286,9 @@ function answer() {
   const be = unassigned === 1 ? "is" : "are";
   const where = state.sizesOfAll ? count(all, "row") : `${count(all, "row")} shown`;
   if (detects) return `${grouped.format(unassigned)} of ${where} ${unassigned === 1 ? "is an outlier" : "are outliers"}.`;
-  if (!state.sizesExact) return `${count(nClusters, "cluster")} among the rows shown; of all ${where} about ${grouped.format(unassigned)} ${be} unassigned.`;
+  if (!state.sizesExact) {
+    return `${count(nClusters, "cluster")} among the rows shown; of all ${where} about ${grouped.format(unassigned)} ${be} unassigned.`;
+  }
   const rest = unassigned === 0 ? "every row belongs to one" : `${count(unassigned, "row")} ${be} unassigned`;
   return `${nClusters === 0 ? "No clusters" : count(nClusters, "cluster")} in ${where}; ${rest}.`;
 }
@@ -305,7 +315,8 @@ function startLevel() {
   byId("level-words").textContent = `${data.strength_words} ${LEVEL_WORDS[data.kind]}`;
   byId("level-heading").textContent = detects ? "The threshold" : "The level";
   byId("level-name").textContent = detects ? "Threshold" : "Level";
-  byId("automatic").textContent = tree && data.cut === null ? "Back to the automatic clusters" : `Back to the fitted ${detects ? "threshold" : "clusters"}`;
+  const fit = tree && data.cut === null ? "automatic clusters" : detects ? "fitted threshold" : "fitted clusters";
+  byId("automatic").textContent = `Back to the ${fit}`;
   byId("alpha").addEventListener("input", () => setLevel(levelAt(byId("alpha").valueAsNumber / STEPS)));
   byId("alpha-value").addEventListener("input", () => {
     if (Number.isFinite(byId("alpha-value").valueAsNumber)) setLevel(byId("alpha-value").valueAsNumber);
@@ -324,7 +335,6 @@ function startLevel() {
 
 // ---- the cluster tree: a bar for each branch on the scale of the level, children below their parents
 
-const MOST_BRANCHES = 40;
 const rowOfNode = new Map(); // the first row shown of each node
 tree?.node_of.forEach((node, row) => { if (!rowOfNode.has(node)) rowOfNode.set(node, row); });
 const labelOfNode = (node) => (rowOfNode.has(node) ? state.labels[rowOfNode.get(node)] : -1);
@@ -338,24 +348,19 @@ function svg(name, attributes) {
   return made;
 }
 
-// Branches of the clusters of the fit first, among noise they are not the most persistent ones; then the most
-// persistent. A branch brings those it joins. Children that join near the tip stand nearest to their parent: then
-// no two lines cross.
-function branchesToShow() {
+// Children that join near the tip stand nearest to their parent: then no two lines cross.
+function branchesInOrder() {
   const all = tree.branches.map((branch, index) => ({ ...branch, index, children: [] }));
-  const peaks = new Set(data.clusters.map(({ typical }) => tree.node_of[typical]));
-  const kept = new Set();
-  for (const branch of [...all.filter(({ peak }) => peaks.has(peak)), ...all]) {
-    if (kept.size >= MOST_BRANCHES) break;
-    for (let each = branch; each && !kept.has(each); each = all[each.parent]) kept.add(each);
-  }
-  for (const branch of kept) all[branch.parent]?.children.push(branch);
-  const inOrder = (branch, depth) => [{ ...branch, depth }, ...branch.children.sort((a, b) => b.merge_alpha - a.merge_alpha).flatMap((child) => inOrder(child, depth + 1))];
+  for (const branch of all) all[branch.parent]?.children.push(branch);
+  const inOrder = (branch, depth) => {
+    const children = branch.children.sort((a, b) => b.merge_alpha - a.merge_alpha);
+    return [{ ...branch, depth }, ...children.flatMap((child) => inOrder(child, depth + 1))];
+  };
   return inOrder(all[0], 1);
 }
 
 function buildTree(width) {
-  const shown = branchesToShow();
+  const shown = branchesInOrder();
   const pitch = clamp(250 / shown.length, 7, 26);
   const height = Math.ceil(shown.length * pitch + 14);
   const toX = (level) => EDGE + shareOf(level) * (width - 2 * EDGE);
@@ -386,8 +391,6 @@ function buildTree(width) {
   });
   drawing.append(...bars.map(({ group }) => group), svg("line", { class: "cut", y1: 0, y2: height }));
   byId("tree").replaceChildren(drawing);
-  const nLeft = tree.branches.length - shown.length;
-  byId("tree-note").textContent = nLeft > 0 ? `${count(nLeft, "shorter bar")} ${nLeft === 1 ? "is" : "are"} not drawn.` : "";
   focusBar(Math.min(current, bars.length - 1));
 }
 

@@ -39,7 +39,8 @@ function drawClusters() {
   table.tFoot.replaceChildren(...(rest.size > 0 ? [tableRow(rest, columns)] : []));
   table.hidden = labels.length === 0;
   table.classList.toggle("narrow", columns.length === 3);
-  tell("clusters-none", labels.length ? "" : detects ? "Every row is an outlier at this threshold. Try a lower one." : "There is no cluster: every row is unassigned.");
+  const none = detects ? "Every row is an outlier at this threshold. Try a lower one." : "There is no cluster: every row is unassigned.";
+  tell("clusters-none", labels.length ? "" : none);
   byId("clusters-now").textContent = clusterWords();
   tell("clusters-words", columns.some(({ key }) => key === "separation") ? `Separation: ${data.separation_words}` : "");
   byId("clusters-more").hidden = entries.length <= FIRST_ROWS;
@@ -65,11 +66,11 @@ function headCell({ key, name, plain }) {
 
 function tableRow(entry, columns) {
   const { label } = entry;
-  const name = detects ? nameOf(label) : label < 0 ? "unassigned" : String(label);
-  const cells = columns.map(({ key, text }) => (key === "label"
-    ? element("th", { scope: "row", className: key, children: [button("label", [swatch(label), element("span", { text: name })], () => {}, { "aria-label": `Select ${nameOf(label)}` })] })
-    : element("td", { text: text(entry), className: key })));
-  const row = element("tr", { children: cells, "data-label": label });
+  const name = element("span", { text: detects || label < 0 ? nameOf(label) : String(label) });
+  const choose = button("label", [swatch(label), name], () => {}, { "aria-label": `Select ${nameOf(label)}` });
+  const [, ...others] = columns.map(({ key, text }) => text && element("td", { text: text(entry), className: key }));
+  const head = element("th", { scope: "row", className: "label", children: [choose] });
+  const row = element("tr", { children: [head, ...others], "data-label": label });
   row.addEventListener("click", () => selectLabel(label));
   return row;
 }
@@ -90,7 +91,8 @@ function drawOutliers() {
   const rows = listedRows.subarray(first, first + PAGE);
   byId("outliers").replaceChildren(...Array.from(rows, (row) => element("li", { children: rowCard(row) })));
   byId("outliers").start = first + 1;
-  byId("outliers-page").textContent = `${grouped.format(first + 1)}\u2013${grouped.format(first + rows.length)} of ${grouped.format(listedRows.length)}`;
+  const [from, to, all] = [first + 1, first + rows.length, listedRows.length].map((number) => grouped.format(number));
+  byId("outliers-page").textContent = `${from}\u2013${to} of ${all}`;
   byId("outliers-back").disabled = outlierPage === 0;
   byId("outliers-on").disabled = outlierPage >= pages - 1;
   byId("outliers-page").parentElement.hidden = pages === 1;
@@ -174,8 +176,9 @@ function showMatches() {
     children: [button("chip", [swatch(state.labels[row]), element("span", { className: "chip-name", text: rowText(row) })], () => showRow(row))],
   }));
   byId("find-list").replaceChildren(...chips);
-  const none = `No row has this number or holds this text${isSample ? " among the rows shown" : ""}.`;
-  tell("find-words", !asked.trim() ? "" : !found.length ? none : found.length > chips.length ? `and ${count(found.length - chips.length, "more row")}` : "");
+  const none = asked.trim() ? `No row has this number or holds this text${isSample ? " among the rows shown" : ""}.` : "";
+  const more = found.length > chips.length ? `and ${count(found.length - chips.length, "more row")}` : "";
+  tell("find-words", found.length ? more : none);
 }
 
 function drawFound() {
