@@ -148,9 +148,10 @@ def pytest_report_header():
 
 def pytest_terminal_summary(terminalreporter, config):
     """Say how many tests want real data or a GPU that are not here, and how to have them run."""
-    if not config.getoption("--skipped-before"):
+    cache = getattr(config, "cache", None)  # -p no:cacheprovider takes it away
+    if cache is not None and not config.getoption("--skipped-before"):
         skipped = terminalreporter.stats.get("skipped", [])
-        config.cache.set(SKIPPED, sorted({report.nodeid for report in skipped}))
+        cache.set(SKIPPED, sorted({report.nodeid for report in skipped}))
     reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
     n_without_data = sum(FOLDER_VARIABLE in reason for reason in reasons)
     if n_without_data:
