@@ -69,14 +69,14 @@ def assert_same_products(build, rng):
     weights, found = rng.uniform(size=(8000, 3)), []
     for n_jobs in JOBS:
         with threadpool_limits(n_jobs):
-            found.append((build() @ weights).tobytes())
+            found.append(build().complement(weights).tobytes())
     assert found[0] == found[1]
 
 
 def test_products_through_a_large_grid_are_the_same_for_any_number_of_threads(rng):
     columns = KernelColumns(Gaussian(0.2), rng.normal(size=(8000, 3)))
     build = partial(Nufft, columns, rtol=1e-6)
-    assert build().pieces.n_pieces == 1  # finufft would use all threads here
+    assert len(build().pieces) == 1  # finufft would use all threads here
     assert_same_products(build, rng)
 
 
