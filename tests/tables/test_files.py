@@ -212,7 +212,7 @@ FILES = {
     "unknown encoding": ("a\n1\n", {"encoding": "rot13"}, Bad(None, None, "encoding is 'rot13'")),
     "infinity": ("a,b\n1,2\n3,-inf\n", {}, Bad(3, "b", "'-inf' is not a finite")),
     "too large a number": ("a,b\n1,2\n3,1e999\n", {}, Bad(3, "b", "'1e999' is not a finite")),
-    "cut off in a row": ("a,b\n1,2\n3", {}, Bad(3, None, "1 cell,.*cut off")),
+    "cut off in a row": ("a,b\n1,2\n3", {}, Bad(3, None, "1 cell,")),
     "cut off in a quotation": ('a,b\n1,2\n"3,4\n5,6\n', {}, Bad(3, None, "inside a quotation")),
     "a stray quotation mark": ('a,b\n1,2\n"3"4,5\n', {}, Bad(3, None, "quotation mark")),
     "a stray mark in the names": ('a,"b"c\n1,2\n3,5\n', {}, Bad(1, None, "quotation mark")),

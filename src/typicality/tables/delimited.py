@@ -26,10 +26,7 @@ from typicality.tables.sniffing import (
     with_single_blanks,
 )
 
-_RAGGED = (
-    "Put cells that contain a delimiter in quotation marks. If this is the last line, the file may "
-    "be cut off: get it again."
-)
+_RAGGED = "Correct the line: put cells that contain a delimiter in quotation marks."
 
 
 class DelimitedFile(TableFile):

@@ -118,7 +118,7 @@ def open_table(
         if not isinstance(error, OSError):
             raise
         # Only the system numbers its errors; the others are about the bytes of a compressed file.
-        remedy = "Check the path and your permissions."
+        remedy = "Check the path."
         if error.errno is None:
             remedy = "It is damaged: get the file again."
         raise TableError(f"{name} cannot be read: {reason_of(error)}. {remedy}") from error
