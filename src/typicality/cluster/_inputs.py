@@ -515,11 +515,17 @@ def check_compressible(kernel: Any, rtol: Any, reader: Reader) -> None:
             "A model in the input space cannot be made smaller: it has prototypes, but no "
             "training rows. Use it as it is."
         )
-    if getattr(reader, "sparse", False) or not isinstance(kernel, Stationary):
+    if getattr(reader, "sparse", False):
         raise ValueError(
-            f"Only models of an array, with a kernel of a distance ('gaussian', 'laplacian' or "
-            f"'cauchy'), can be compressed with an error bound; this one has kernel_={kernel!r}"
-            f"{' and was fitted on a sparse matrix' if getattr(reader, 'sparse', False) else ''}."
+            "This model was fitted on a sparse matrix, and only models of arrays can be "
+            "compressed with an error bound. Fit it on fewer rows, or on features of "
+            "sklearn.decomposition.TruncatedSVD."
+        )
+    if not isinstance(kernel, Stationary):
+        raise ValueError(
+            f"kernel_={kernel!r} is not a function of a distance, and only sums of such "
+            "kernels can be compressed with an error bound. Use 'gaussian', 'laplacian' or "
+            "'cauchy'."
         )
 
 

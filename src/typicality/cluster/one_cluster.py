@@ -356,7 +356,8 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         -------
         scores : array of shape (n_samples,)
         """
-        return self._left_out.scores(self._read(X))
+        rows = self._read(X)
+        return self._left_out.scores(rows)
 
     @like_rows
     @by_blocks

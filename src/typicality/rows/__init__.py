@@ -6,6 +6,7 @@ Every engine cuts the rows into blocks and offers `fold` and `map`
 
 from typing import TYPE_CHECKING, Any
 
+from typicality._threads import TreeSum
 from typicality.rows.array import ArrayRows, SparseRows, rows_in_memory
 from typicality.rows.base import (
     Additive,
@@ -42,6 +43,7 @@ __all__ = [
     "Rows",
     "SparseRows",
     "TensorRows",
+    "TreeSum",
     "as_rows",
     "content_hash",
     "count_distinct_rows",
