@@ -88,6 +88,7 @@ def work() -> None:
     warnings.simplefilter("ignore")
     ours = os.environ["CONTESTANT"] != _PEERS
     acts = {name: pair[0] if ours else pair[1] for name, pair in cases().items()}
+    print("|".join(acts), flush=True)
     for line in sys.stdin:
         act = acts[line.strip()]
         start = time.perf_counter()
@@ -96,8 +97,8 @@ def work() -> None:
         print(time.perf_counter() - start if act else "nan", flush=True)
 
 
-def contestant(name: str, src: Path) -> Callable[[str], float]:
-    """A process that fits with the sources of a folder."""
+def contestant(name: str, src: Path) -> tuple[list[str], Callable[[str], float]]:
+    """The cases, and a process that fits them with the sources of a folder."""
     environment = {**os.environ, "CONTESTANT": name}
     environment["PYTHONPATH"] = os.pathsep.join([str(src), os.environ.get("PYTHONPATH", "")])
     process = subprocess.Popen(
@@ -108,11 +109,13 @@ def contestant(name: str, src: Path) -> Callable[[str], float]:
         env=environment,
     )
 
+    names = process.stdout.readline().strip().split("|")
+
     def seconds(case: str) -> float:
         print(case, file=process.stdin, flush=True)
         return float(process.stdout.readline() or "nan")  # a version that lacks it prints nothing
 
-    return seconds
+    return names, seconds
 
 
 def main() -> None:
@@ -122,15 +125,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
-    run = {
-        "before": contestant("before", options.old),
-        "after": contestant("after", options.new),
-        _PEERS: contestant(_PEERS, options.new),
-    }
+    sources = {"before": options.old, "after": options.new, _PEERS: options.new}
+    found_by = {name: contestant(name, src) for name, src in sources.items()}
+    names = found_by["after"][0]
+    run = {name: seconds for name, (_, seconds) in found_by.items()}
     print(f"{len(os.sched_getaffinity(0))} cores; seconds, best of {options.rounds}")
     print(f"| fit | {' | '.join(run)} | after / before | after / {_PEERS} |")
     print("|---" * 6 + "|")
-    for case in filter(lambda name: options.only in name, cases()):
+    for case in filter(lambda name: options.only in name, names):
         found = dict.fromkeys(run, np.inf)
         for turn in range(options.rounds + 1):
             for name, seconds in run.items():

@@ -15,6 +15,7 @@ from typicality.sums.tiles import blocks_of
 _SHARE = 1e-10  # of a sum, may be left out
 _ROUNDING = 1e-15
 _POINTS_OF_A_TASK = 16
+_MOST_NEAR = 256  # rows on a line, beyond which a second line is not asked
 _BLOCK_ROWS = 2**17  # of work over threads
 
 
@@ -85,8 +86,8 @@ class ExactTails:
     def coincidences_of_rows(self) -> tuple[Doubles, Doubles]:
         """The same for the training rows themselves. Costs a sort of n numbers.
 
-        Rows that coincide have nearly the same projection on any direction: only those that have it
-        in common with others are looked at.
+        Rows that coincide have nearly the same projection on any line: only those that have two
+        projections in common with others are looked at.
         """
         some = self._rows_not_alone()  # before the arrays below take memory
         own, copies = self.weights.astype(np.float64), self.sample_weight.astype(np.float64)
@@ -97,25 +98,34 @@ class ExactTails:
         return own, copies
 
     def _rows_not_alone(self) -> Places:
-        """Rows whose projection is within reach of that of another row."""
+        """Rows that have another row within reach, as far as two projections can tell.
+
+        In many columns, most rows have a neighbour on a line, but few have one on two lines.
+        """
         rows = self.columns.training
-        direction = np.sqrt(np.arange(2.0, 2.0 + rows.shape[1]))  # no lattice is regular along it
-        along, middle = np.empty(len(rows)), rows[0].astype(np.float64)
+        line = np.sqrt(np.arange(2.0, 2.0 + rows.shape[1]))  # no lattice is regular along it
+        lines = np.column_stack([line, line * (-1.0) ** np.arange(len(line))])
+        along, middle = np.empty((len(rows), 2)), rows[0].astype(np.float64)
 
         def project(block: slice) -> None:
-            along[block] = (rows[block] - middle) @ direction
+            along[block] = (rows[block] - middle) @ lines
 
         over_blocks(project, len(rows), _BLOCK_ROWS)
-        ordered = np.sort(along)  # several times quicker than an order of the rows
+        order = np.argsort(along[:, 0])
+        first, second = along[order].T
         reach = self.columns.kernel_function.support_radius(1.0 - max(self._nearest, _ROUNDING))
-        largest = max(abs(ordered[0]), abs(ordered[-1]))
-        apart = np.linalg.norm(direction) * reach + 16 * _ROUNDING * largest
-        near = np.diff(ordered) <= apart
-        shared = ordered[np.append(near, False) | np.append(False, near)]
-        if len(shared) == 0:
-            return np.empty(0, np.intp)
-        place = np.searchsorted(shared, along).clip(max=len(shared) - 1)
-        return np.flatnonzero(shared[place] == along)
+        largest = np.abs(along).max()
+        apart = np.linalg.norm(line) * reach + 16 * _ROUNDING * largest
+        shared = np.zeros(len(rows), np.bool_)
+        for step in range(1, min(_MOST_NEAR, len(rows) - 1) + 1):
+            near = first[step:] - first[:-step] <= apart
+            if not near.any():
+                break
+            if step < _MOST_NEAR:  # of more rows, all may be near
+                near &= np.abs(second[step:] - second[:-step]) <= apart
+            shared[step:] |= near
+            shared[:-step] |= near
+        return np.sort(order[shared])
 
     @property
     def _form(self) -> Any:
