@@ -74,6 +74,15 @@ def test_new_rows_have_thousands_points_where_the_run_had_decimal_commas(
     assert run("score", "out", "points.csv", "--decimal", ".").exit_code == 0
 
 
+def test_first_row_of_a_file_without_header_is_kept_and_the_option_named(run, folder):
+    lines = ["5.1,3.5,setosa", "4.9,3.0,setosa", "7.0,3.2,versicolor", "6.4,2.8,versicolor"]
+    (folder / "iris.data.csv").write_text("\n".join(lines))
+    done = run("cluster", "iris.data.csv", "--output", "out", "-m", "fcm", "-k", 2, "--no-report")
+    printed = " ".join(done.stdout.split())
+    assert "4 rows, 2 columns (column 1, column 2). Assumed: the first line is a row" in printed
+    assert "(--header if it holds names)" in printed
+
+
 OPTIONS = {
     "decimal": ("a;b\n1.500;7\n2.250;9\n3.125;4\n", ["--decimal", ","]),
     "encoding": (

@@ -20,6 +20,7 @@ UMLAUTS = "größe,b\n1,ü\n4,é\n"
 UMLAUT_CELLS = (("größe", "b"), ["1 ü", "4 é"])
 AB = (("a", "b"), ["1 2", "4 5"])
 COLUMNS = ("column 1", "column 2")
+ROW, NAMES = "the first line is a row", "the first line holds names"
 
 # contents, settings, names, cells of each row between blanks, lines of rows, what is assumed
 CELLS = {
@@ -45,7 +46,40 @@ CELLS = {
         "",
     ),
     "no header": ("1.5,2\n3,4\n", {}, COLUMNS, ["1.5 2", "3 4"], [1, 2], ""),
-    "names of pandas": ("0,1\n1,2\n", {}, ("0", "1"), ["1 2"], [2], ""),
+    "row with text": ("5.1,a\n4.9,b\n", {}, COLUMNS, ["5.1 a", "4.9 b"], [1, 2], ROW),
+    "row with a gap": ("5.1,\n4.9,3\n", {}, COLUMNS, ["5.1 ", "4.9 3"], [1, 2], ROW),
+    "row with a date": (
+        "a,2024-01-31\nb,31.1.24\n",
+        {},
+        COLUMNS,
+        ["a 2024-01-31", "b 31.1.24"],
+        [1, 2],
+        ROW,
+    ),
+    "row of words": (
+        "a,b\nc,d\nb,b\na,d\n",
+        {},
+        COLUMNS,
+        ["a b", "c d", "b b", "a d"],
+        [1, 2, 3, 4],
+        ROW,
+    ),
+    "row with a year": ("a,2009\nb,2010\n", {}, COLUMNS, ["a 2009", "b 2010"], [1, 2], ROW),
+    "years as names": ("a,2009\nb,17.5\n", {}, ("a", "2009"), ["b 17.5"], [2], NAMES),
+    "years only": ("2010,2009\n4,17.5\n", {}, ("2010", "2009"), ["4 17.5"], [2], NAMES),
+    "row of years": ("2009,2010\n2010,2011\n", {}, COLUMNS, ["2009 2010", "2010 2011"], [1, 2], ""),
+    "wavelengths": (
+        "id,4,4.5,5,5.5\na,1,0,2,3\n",
+        {},
+        ("id", "4", "4.5", "5", "5.5"),
+        ["a 1 0 2 3"],
+        [2],
+        NAMES,
+    ),
+    "names of which one is a number": ("a,7\n1.5,2\n", {}, ("a", "7"), ["1.5 2"], [2], NAMES),
+    "names above text": ("name,town\na,b\na,b\n", {}, ("name", "town"), ["a b", "a b"], [2, 3], ""),
+    "names of pandas": ("0,1\n1,2\n", {}, ("0", "1"), ["1 2"], [2], NAMES),
+    "names with an index": (",0,1\na,2,7\n", {}, ("column 1", "0", "1"), ["a 2 7"], [2], NAMES),
     "no name": ("a,,c\n1,2,3\n", {}, ("a", "column 2", "c"), ["1 2 3"], [2], ""),
     "spaces": (" a , b\n1,2\n", {}, ("a", "b"), ["1 2"], [2], ""),
     "header said": ("1,2\n3,4\n", {"header": True}, ("1", "2"), ["3 4"], [2], ""),
@@ -128,7 +162,7 @@ def test_cells_and_lines_are_those_of_the_file(
     assert rows == [tuple(cell.replace("•", " ") for cell in row.split(" ")) for row in cells]
     assert [int(line) for b in blocks for line in b.lines] == lines
     assert bool(table.assumed) == bool(assumed)
-    assert all(assumed in each for each in table.assumed)
+    assert all(assumed in each.what for each in table.assumed)
     written = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     assert written == [list(names), *map(list, rows)]
 
@@ -274,13 +308,13 @@ def test_random_dialect_is_read_right_or_refused_with_its_place(write, monkeypat
     monkeypatch.setattr(base, "BLOCK_BYTES", size)
     name = write(made.contents)
     if made.bad is None:
-        with open_table(name, header=made.header) as table:
+        with open_table(name) as table:
             rows = read_rows(table, columns=table.names[: made.X.shape[1]])
             found = [block.lines for block in table.blocks()]
         np.testing.assert_array_equal(rows.X, made.X)
         np.testing.assert_array_equal(np.concatenate(found), made.lines)
         return
-    with pytest.raises(TableError) as caught, open_table(name, header=made.header) as table:
+    with pytest.raises(TableError) as caught, open_table(name) as table:
         read_rows(table, columns=table.names[: made.X.shape[1]])
     assert (caught.value.line, caught.value.column) == made.bad
 
@@ -328,7 +362,8 @@ def test_any_cells_are_read_and_written_back(tmp_path_factory, rows, size, delim
     path = tmp_path_factory.mktemp("cells") / "rows.csv"
     with open(path, "w", encoding="utf-8", newline="") as file:
         csv.writer(file, delimiter=delimiter).writerows([("a", "b"), *rows])
-    with pytest.MonkeyPatch.context() as patch, open_table(path, delimiter=delimiter) as table:
+    how = {"delimiter": delimiter, "header": True}
+    with pytest.MonkeyPatch.context() as patch, open_table(path, **how) as table:
         patch.setattr(base, "BLOCK_BYTES", size)
         blocks = list(table.blocks())
         text = b"".join(csv_text(b, {}, header=b.first_row == 0) for b in blocks).decode()

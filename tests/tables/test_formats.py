@@ -333,7 +333,7 @@ def test_files_of_text_keep_their_lines_and_empty_files_are_skipped(folder):
         first = table.fingerprint
     assert [cell for block in blocks for cell in block.cells("b")] == list("uvxy")
     assert [(block.first_row, block.place(1)) for block in blocks] == [(0, "line 3"), (2, "line 3")]
-    assert table.assumed == ["1 empty file skipped"]
+    assert [each.what for each in table.assumed] == ["1 empty file skipped"]
     (folder / "c.csv").write_text("a;b\n7;x\n8;z\n")
     with open_table("*.csv") as table:
         assert table.fingerprint != first
@@ -451,7 +451,7 @@ def test_what_is_no_table_is_refused(source):
 def test_columns_of_one_name_get_names_of_their_own():
     with open_table(pa.table([[1, 4], [2, 7]], names=["x", "x"])) as table:
         np.testing.assert_array_equal(read_rows(table, columns=["x.1", "x"]).X, [[2, 1], [7, 4]])
-        assert "'x.1'" in table.assumed[0]
+        assert "'x.1'" in table.assumed[0].what
 
 
 def test_categories_and_runs_are_text_and_numbers():

@@ -400,7 +400,8 @@ def _about_categories(rows: FileRows) -> list[str]:
 
 def assumptions(table: TableFile) -> list[str]:
     """What was found out about how the file is written, in a sentence, if there is anything."""
-    return [f"Assumed: {'; '.join(table.assumed)}."] if table.assumed else []
+    phrases = [each.sentence(option_of) for each in table.assumed]
+    return [f"Assumed: {'; '.join(phrases)}."] if phrases else []
 
 
 def _questions(names: Sequence[str], X: Doubles) -> list[str]:

@@ -19,7 +19,7 @@ from typicality._cached import cached_property
 from typicality._words import shown_path
 from typicality.exceptions import Remedy, TableError
 from typicality.tables import base
-from typicality.tables.base import Part, TableFile, require_same_columns
+from typicality.tables.base import Assumption, Part, TableFile, require_same_columns
 from typicality.tables.lines import unpacked
 from typicality.tables.sniffing import named_columns
 
@@ -159,11 +159,10 @@ def _json_table(path: Path, source: str) -> Any:
         ) from error
 
 
-def _named(schema: Any, source: str) -> tuple[tuple[str, ...], list[str]]:
+def _named(schema: Any, source: str) -> tuple[tuple[str, ...], list[Assumption]]:
     if not schema.names:
         raise TableError(f"{source} has no columns. Choose a file with columns of numbers.")
-    names, _, assumed = named_columns(schema.names, header=True)
-    return names, assumed
+    return named_columns(schema.names)
 
 
 def _rows_of_block(names: tuple[str, ...]) -> int:

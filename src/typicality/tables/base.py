@@ -13,7 +13,7 @@ import pyarrow as pa
 from typicality._cached import cached_property
 from typicality._typing import Places
 from typicality._words import listed, shown, shown_path
-from typicality.exceptions import Remedy, TableError
+from typicality.exceptions import OptionOf, Remedy, TableError
 from typicality.tables.cells import (
     ParsedColumn,
     csv_rows_of,
@@ -35,6 +35,17 @@ _REMEDIES = {
     "numbers with a decimal comma": Remedy("decimal", ",", "For decimal commas, use {}."),
     "numbers with a decimal point": Remedy("decimal", ".", "For decimal points, use {}."),
 }
+
+
+class Assumption(NamedTuple):
+    """What was detected about a file and may be wrong, and the parameter that says otherwise."""
+
+    what: str
+    remedy: Remedy | None = None
+
+    def sentence(self, option_of: OptionOf | None = None) -> str:
+        """The assumption, with the parameter of the remedy as `option_of` writes it."""
+        return self.what + (f" ({self.remedy.sentence(option_of)})" if self.remedy else "")
 
 
 class Place(NamedTuple):
@@ -207,8 +218,8 @@ class TableFile(AbstractContextManager["TableFile"]):
         The columns whose points may be decimal points or separators of thousands.
     encoding : str or None
         The encoding of a text file, if it was given, or is neither UTF-8 nor UTF-16.
-    assumed : list of str
-        What was detected about the file and may be wrong, as short texts.
+    assumed : list of Assumption
+        What was detected about the file and may be wrong.
     """
 
     decimal: str = "."
@@ -229,7 +240,7 @@ class TableFile(AbstractContextManager["TableFile"]):
         self.n_passes = 0
         self.n_rows: int | None = None
         self.fraction_read = 0.0
-        self.assumed: list[str] = []
+        self.assumed: list[Assumption] = []
         self._stamps = list(map(_stamp, self.paths))
         self._temporary = list(temporary)
 

@@ -35,7 +35,7 @@ _MARKED = {
     )
     for decimal, mark, between in ((".", r"\.", ",' \u00a0\u202f"), (",", ",", ".' \u00a0\u202f"))
 }
-_NEARLY_ALL = 0.9  # of the cells: a typing error does not hide what the others are
+NEARLY_ALL = 0.9  # of the cells: a typing error does not hide what the others are
 _TRUTH = frozenset(["true", "false"])
 
 
@@ -71,7 +71,7 @@ def decimal_mark(cells: Iterable[str]) -> str:
     commas = [cell for cell in present if "," in cell]
     if commas:
         n_numbers = sum(is_number(cell, ",") for cell in present)
-        if n_numbers < _NEARLY_ALL * len(present) or all(map(_THOUSANDS.fullmatch, commas)):
+        if n_numbers < NEARLY_ALL * len(present) or all(map(_THOUSANDS.fullmatch, commas)):
             return ""
         return ","
     points = [cell for cell in present if "." in cell and is_number(cell)]

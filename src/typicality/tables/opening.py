@@ -12,7 +12,7 @@ from typing import Any
 from typicality._words import counted, listed, shown_path
 from typicality.exceptions import Remedy, TableError
 from typicality.tables.arrow import ArrowTable, open_frame, open_json
-from typicality.tables.base import TableFile, reason_of
+from typicality.tables.base import Assumption, TableFile, reason_of
 from typicality.tables.delimited import DelimitedFile
 from typicality.tables.lines import normal_encoding
 from typicality.tables.sheets import open_sheet
@@ -62,8 +62,9 @@ def open_table(
         first lines into equal numbers of cells. tsv always uses the tab.
     header : bool, optional
         For csv and tsv, whether the first line has the names of the columns. By default, it has
-        names unless all its cells are numbers; but the cells 0, 1, 2, ... are names. Columns
-        without a name are called "column 1" and so on. Repeated names a become a, a.1, a.2. Lines
+        names unless it fits the numbers, dates and truth values of all columns below it; but
+        the numbers 0, 1, 2, ... and years above other numbers are names. Columns without a
+        name are called "column 1" and so on. Repeated names a become a, a.1, a.2. Lines
         at the top that begin with # are comments.
     encoding : str, optional
         For csv and tsv, the encoding. By default, it is detected: UTF-16 if the file begins with
@@ -212,5 +213,5 @@ def _open_all(
         table = open_json(**options) if format == "ndjson" else ArrowTable(**options)
     if len(filled) < len(paths):
         n_empty = counted(len(paths) - len(filled), "empty file")
-        table.assumed.append(f"{n_empty} skipped")
+        table.assumed.append(Assumption(f"{n_empty} skipped"))
     return table

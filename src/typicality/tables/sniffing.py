@@ -3,18 +3,24 @@
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from typicality._words import counted, listed, shown
 from typicality.exceptions import Remedy, TableError
+from typicality.tables.base import Assumption
 from typicality.tables.cells import (
+    NEARLY_ALL,
     decimal_mark,
     has_decimal_comma,
     is_missing,
     is_number,
+    look_of,
 )
 from typicality.tables.lines import (
     LEGACY,
@@ -30,6 +36,12 @@ _AROUND = re.compile(r"(?:\A|(?<=[\r\n]))[ \t]+|[ \t]+(?=[\r\n]|\Z)")
 _BLANKS = re.compile(r'("[^"\r\n]*")|[ \t]+')
 _SAMPLE = 2**16  # bytes
 _N_ROWS = 100
+_NUMBER = "number"
+_YEAR = re.compile(r"(1[89]|20)\d\d")
+_ARE_NAMES = Assumption("the first line holds names", Remedy("header", False, "{} if it is a row"))
+_IS_ROW = Assumption(
+    "the first line is a row, not names", Remedy("header", True, "{} if it holds names")
+)
 _BINARY = {  # how other formats begin
     b"PAR1": "parquet",
     b"ARROW1": "arrow",
@@ -68,7 +80,7 @@ class Dialect(NamedTuple):
     unsure : frozenset of str
         The columns whose points may be separators of thousands, because other columns have decimal
         commas.
-    assumed : list of str
+    assumed : list of Assumption
         What was detected and may be wrong.
     """
 
@@ -79,15 +91,15 @@ class Dialect(NamedTuple):
     n_skipped: int
     decimal: str
     unsure: frozenset[str]
-    assumed: list[str]
+    assumed: list[Assumption]
 
 
 def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
     """How a text file is written; what is not given is detected."""
     encoding, text = _first_lines(path, source, given.encoding)
-    assumed: list[str] = []
+    assumed: list[Assumption] = []
     if encoding == LEGACY and given.encoding is None:
-        assumed.append(f"the encoding {LEGACY} (Latin-1)")
+        assumed.append(Assumption(f"the encoding {LEGACY} (Latin-1)"))
     if not text.strip():
         raise TableError(f"{source} is empty. Choose a file with a header and rows.")
     lines = io.StringIO(text, newline="").readlines()
@@ -99,9 +111,9 @@ def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
     candidates = [given.delimiter] if given.delimiter else [*DELIMITERS, WHITESPACE]
     delimiter = max(candidates, key=lambda d: _fit(_records(lines, d, at_most=_N_ROWS), d))
     if delimiter == WHITESPACE and given.delimiter is None:
-        assumed.append("blanks between the columns")
+        assumed.append(Assumption("blanks between the columns"))
     if n_comments:
-        assumed.append(comments)
+        assumed.append(Assumption(comments))
     rows = _records(lines, delimiter)
     if not rows:
         raise bad_quotation(source, "field limit", n_comments + 1)
@@ -109,10 +121,17 @@ def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
     if given.decimal is not None:
         decimal, unsure = given.decimal, set()
     elif decimal == ",":
-        assumed.append("decimal commas, and points between thousands (1.234 is 1234)")
-    names, has_header, renamed = named_columns(rows[0], header=given.header, decimal=decimal)
+        commas = "decimal commas, and points between thousands (1.234 is 1234)"
+        assumed.append(Assumption(commas))
+    has_header = given.header
+    if has_header is None:
+        has_header, about_header = _detect_header(rows[0], rows[1 : 1 + _N_ROWS], decimal)
+        assumed += about_header
+    names = tuple(f"column {j}" for j in range(1, len(rows[0]) + 1))
     n_skipped = n_comments
     if has_header:
+        names, renamed = named_columns(rows[0])
+        assumed += renamed
         n_skipped = _lines_of_header(lines, delimiter, source, n_comments)
     return Dialect(
         delimiter,
@@ -122,7 +141,7 @@ def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
         n_skipped,
         decimal,
         frozenset(names[j] for j in unsure),
-        [*assumed, *renamed],
+        assumed,
     )
 
 
@@ -235,21 +254,76 @@ def bad_quotation(source: str, reason: str, line: int) -> TableError:
     return TableError(f"{reason}. {remedy}", source=source, line=line)
 
 
-def named_columns(
-    first: Sequence[str], *, header: bool | None, decimal: str = "."
-) -> tuple[tuple[str, ...], bool, list[str]]:
-    """Names of the columns, whether the first record has them, and what was assumed.
+def _detect_header(
+    first: Sequence[str], rows: Sequence[Sequence[str]], decimal: str
+) -> tuple[bool, list[Assumption]]:
+    """Whether the first record names the columns, and the assumption if this is not certain.
 
-    If every cell of the first record is a number, it is a row, and the columns are numbered. But
-    0, 1, 2 in two columns or more are names, because pandas writes tables without names like this.
+    A record of numbers only is a row. So is one that fits the kinds of the columns below it, where
+    a column is of numbers, dates, truth values or text; names above text fit, too, so at least one
+    cell must be of another kind, or half of the cells must occur again in their columns. But
+    numbers are names if they count up as in :func:`_are_names`.
+    """
+    columns = [[row[j] for row in rows if j < len(row)] for j in range(len(first))]
+    kinds = [_kind_of(cell, decimal) for cell in first]
+    numeric = [j for j, kind in enumerate(kinds) if kind == _NUMBER]
+    with_text = any(kind not in ("", _NUMBER) for kind in kinds)
+    below = [cell.strip() for j in numeric for cell in columns[j]]
+    if _are_names([first[j].strip() for j in numeric], below, with_text=with_text):
+        return True, [_ARE_NAMES]
+    if len(numeric) == len(first):
+        return False, []
+    expected = [_kind_of_all(column, decimal) for column in columns]
+    fits = [
+        kind == of_column
+        for kind, of_column in zip(kinds, expected, strict=True)
+        if kind and of_column not in ("", "text")
+    ]
+    again = [kind and cell in some for kind, cell, some in zip(kinds, first, columns, strict=True)]
+    if all(fits) and (any(fits) or 2 * sum(map(bool, again)) >= len(first)):
+        return False, [_IS_ROW]
+    return True, [_ARE_NAMES] if any(fits) else []
+
+
+def _kind_of(cell: str, decimal: str) -> str:
+    """What a cell is: a number, or how :func:`look_of` calls it; "" if it is missing."""
+    if is_missing(cell):
+        return ""
+    look = look_of([cell], decimal)
+    is_one = is_number(cell, decimal) or look.startswith(("numbers with a ", "numbers with commas"))
+    return _NUMBER if is_one else look
+
+
+def _kind_of_all(cells: Sequence[str], decimal: str) -> str:
+    """What nearly all cells of a column are, else "text"; "" if all are missing."""
+    kinds = [kind for cell in cells if (kind := _kind_of(cell, decimal))]
+    if not kinds:
+        return ""
+    kind, count = Counter(kinds).most_common(1)[0]
+    return kind if count >= NEARLY_ALL * len(kinds) else "text"
+
+
+def _are_names(numbers: Sequence[str], below: Sequence[str], *, with_text: bool) -> bool:
+    """Whether the numbers of the first record are names of columns.
+
+    They are 0, 1, 2, ... (so pandas numbers columns); consecutive years, and most cells below are
+    none; or, among names that are text, four or more numbers with equal steps, as wavelengths.
+    """
+    if len(numbers) > 1 and [*numbers] == [str(j) for j in range(len(numbers))]:
+        return True
+    if len(numbers) < (1 if with_text else 2) or not all(map(is_number, numbers)):
+        return False
+    steps = np.diff([float(number) for number in numbers])
+    if all(map(_YEAR.fullmatch, numbers)) and (len({*steps}) < 2 and (abs(steps) == 1).all()):
+        return 2 * sum(_YEAR.fullmatch(cell) is not None for cell in below) < len(below)
+    return with_text and len(steps) > 2 and steps[0] != 0 and np.allclose(steps, steps[0])
+
+
+def named_columns(first: Sequence[str]) -> tuple[tuple[str, ...], list[Assumption]]:
+    """Names of the columns from the first record, and what was assumed.
+
     Repeated names get a number, as in pandas: a, a.1.
     """
-    if header is None:
-        cells = [cell.strip() for cell in first]
-        counts = len(cells) > 1 and cells == [str(j) for j in range(len(cells))]
-        header = counts or not all(is_number(cell, decimal) for cell in cells)
-    if not header:
-        return tuple(f"column {j}" for j in range(1, len(first) + 1)), False, []
     given = [cell.strip() or f"column {j}" for j, cell in enumerate(first, 1)]
     taken, names = set(given), dict[str, bool]()
     for name in given:
@@ -259,5 +333,5 @@ def named_columns(
             free = f"{name}.{k}"
         names[free] = k > 0
     new = [shown(name) for name, is_new in names.items() if is_new]
-    called = f"columns of the same name are called {listed(new)}"
-    return tuple(names), True, [called] if new else []
+    called = Assumption(f"columns of the same name are called {listed(new)}")
+    return tuple(names), [called] if new else []
