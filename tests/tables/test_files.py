@@ -67,7 +67,7 @@ CELLS = {
     "row with a year": ("a,2009\nb,2010\n", {}, COLUMNS, ["a 2009", "b 2010"], [1, 2], ROW),
     "years as names": ("a,2009\nb,17.5\n", {}, ("a", "2009"), ["b 17.5"], [2], NAMES),
     "years only": ("2010,2009\n4,17.5\n", {}, ("2010", "2009"), ["4 17.5"], [2], NAMES),
-    "row of years": ("2009,2010\n2010,2011\n", {}, COLUMNS, ["2009 2010", "2010 2011"], [1, 2], ""),
+    "row of years": ("2009;2010\n2010;2011\n", {}, COLUMNS, ["2009 2010", "2010 2011"], [1, 2], ""),
     "wavelengths": (
         "id,4,4.5,5,5.5\na,1,0,2,3\n",
         {},
@@ -78,7 +78,7 @@ CELLS = {
     ),
     "names of which one is a number": ("a,7\n1.5,2\n", {}, ("a", "7"), ["1.5 2"], [2], NAMES),
     "names above text": ("name,town\na,b\na,b\n", {}, ("name", "town"), ["a b", "a b"], [2, 3], ""),
-    "names of pandas": ("0,1\n1,2\n", {}, ("0", "1"), ["1 2"], [2], NAMES),
+    "names of pandas": ("0;1\n1;2\n", {}, ("0", "1"), ["1 2"], [2], NAMES),
     "names with an index": (",0,1\na,2,7\n", {}, ("column 1", "0", "1"), ["a 2 7"], [2], NAMES),
     "no name": ("a,,c\n1,2,3\n", {}, ("a", "column 2", "c"), ["1 2 3"], [2], ""),
     "spaces": (" a , b\n1,2\n", {}, ("a", "b"), ["1 2"], [2], ""),
@@ -110,6 +110,38 @@ CELLS = {
         [3, 4],
         "",
     ),
+    "blank lines of one column": (
+        "\nx\n\n5\n\n\n7\n\n\n",
+        {},
+        ("x",),
+        ["5", "", "", "7"],
+        [4, 5, 6, 7],
+        "",
+    ),
+    "a pair or a decimal comma": (
+        "1,5\n2,5\n",
+        {},
+        COLUMNS,
+        ["1 5", "2 5"],
+        [1, 2],
+        "commas between two columns",
+    ),
+    "commas in one column": (
+        "1,5\n2,05\n",
+        {},
+        COLUMNS[:1],
+        ["1,5", "2,05"],
+        [1, 2],
+        "decimal commas",
+    ),
+    "commas in one column said": (
+        "1,5\n2,5\n",
+        {"decimal": ","},
+        COLUMNS[:1],
+        ["1,5", "2,5"],
+        [1, 2],
+        "",
+    ),
     "blanks": (
         '  x   name\tn\n 1.5  "New York"   7 \r\n\n\t-2 Rome 8\n',
         {},
@@ -121,7 +153,7 @@ CELLS = {
     "words with blanks": ("first name\nAnna B\n", {}, ("first name",), ["Anna•B"], [2], ""),
     "times with blanks": ("date\n2024-01-01 10:00\n", {}, ("date",), ["2024-01-01•10:00"], [2], ""),
     "comments": ("# by me, today\n#\n\na,b\n1,2\n4,5\n", {}, *AB, [5, 6], "#"),
-    "comment above rows": ("# by me\n1,2\n4,5\n", {}, COLUMNS, AB[1], [2, 3], "#"),
+    "comment above rows": ("# by me\n1;2\n4;5\n", {}, COLUMNS, AB[1], [2, 3], "#"),
     "no comments": ("name,x\n#1,2\n#2,5\n", {}, ("name", "x"), ["#1 2", "#2 5"], [2, 3], ""),
     "one name": (
         "a,b,a,a.1,b\n1,2,3,4,5\n",
@@ -201,6 +233,19 @@ FILES = {
         {},
         {"column 1": [0.5, 2.5], "column 2": [1.5, 3.5]},
     ),
+    "counts with points": ("t;n\na;245\nb;16.403\nc;2.733\n", {}, {"n": [245, 16403, 2733]}),
+    "two points": ("t;n\na;1.234.567\nb;8.403\n", {}, {"n": [1234567, 8403]}),
+    "counts if points are decimal elsewhere": (
+        "t;n;x\na;245;0.5\nb;16.403;2\nc;2.733;7\n",
+        {},
+        {"n": [245, 16.403, 2.733], "x": [0.5, 2, 7]},
+    ),
+    "a large whole number": (
+        "t;n\na;1245\nb;16.403\nc;2.733\nd;4\n",
+        {},
+        {"n": [1245, 16.403, 2.733, 4]},
+    ),
+    "one eighth": ("n;m\n1;5\n1.125;2\n3;2\n", {}, {"n": [1, 1.125, 3], "m": [5, 2, 2]}),
     "a typing error": (
         "a;b\n" + "1.660;2,5\n9;3,5\n" * 20 + "7;n/k\n",
         {},
@@ -289,6 +334,29 @@ def test_numbers_are_those_of_the_file(write, monkeypatch, contents, settings, e
     assert rows.names == tuple(expected)
     np.testing.assert_array_equal(rows.X, np.transpose(list(expected.values())))
     np.testing.assert_array_equal(again, rows.X)
+
+
+POINTS = {
+    "counts": ("n;m\n245;1\n16.403;2\n2.733;3\n", "points between thousands (16.403 is 16403)"),
+    "fractions": ("n;m\n1.245;1\n16.403;2\n", "decimal points (1.245), as nothing shows"),
+    "one fraction": ("n;m\n1;1\n1.125;2\n", "decimal points (1.125), as nothing shows"),
+    "columns that differ": ("n;m\n245;.1\n16.403;2\n2.733;3\n", "decimal points (16.403), as in"),
+}
+
+
+@pytest.mark.parametrize(("contents", "what"), POINTS.values(), ids=POINTS)
+def test_assumed_reading_of_points_is_told_with_the_option(write, contents, what):
+    with open_table(write(contents)) as table:
+        (assumption,) = table.assumed
+    other = "." if "thousands (" in what else ","
+    assert assumption.what.startswith(what)
+    assert (assumption.remedy.parameter, assumption.remedy.value) == ("decimal", other)
+
+
+@pytest.mark.parametrize("numbers", ["0.5 1.234", "1.234 1500", "1.25 5", "7 12"])
+def test_points_that_can_only_be_decimal_points_are_not_told(write, numbers):
+    with open_table(write("x;n\n" + "".join(f"{cell};1\n" for cell in numbers.split()))) as table:
+        assert table.assumed == []
 
 
 @pytest.mark.parametrize(("contents", "settings", "expected"), BAD.values(), ids=BAD)

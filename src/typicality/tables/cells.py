@@ -65,7 +65,8 @@ def has_decimal_comma(cell: str) -> bool:
 def decimal_mark(cells: Iterable[str]) -> str:
     """The decimal mark of a column: "," or "."; "unsure" for 1.234; "" where there is none.
 
-    Whole numbers and text have none. Points that may stand between thousands are "unsure".
+    Whole numbers and text have none. Points that may stand between thousands are "unsure"; it is
+    the comma if a number has two points, as in 1.234.567.
     """
     present = [cell.strip() for cell in cells if not is_missing(cell)]
     commas = [cell for cell in present if "," in cell]
@@ -74,10 +75,10 @@ def decimal_mark(cells: Iterable[str]) -> str:
         if n_numbers < NEARLY_ALL * len(present) or all(map(_THOUSANDS.fullmatch, commas)):
             return ""
         return ","
-    points = [cell for cell in present if "." in cell and is_number(cell)]
-    if len(points) < sum("." in cell for cell in present) or not points:
-        return ""
-    return "unsure" if all(map(_POINTS.fullmatch, points)) else "."
+    points = [cell for cell in present if "." in cell]
+    if points and all(map(_POINTS.fullmatch, points)):
+        return "," if any(cell.count(".") > 1 for cell in points) else "unsure"
+    return "." if points and all(map(is_number, points)) else ""
 
 
 def unmarked(cell: str, decimal: str) -> tuple[float, str] | None:

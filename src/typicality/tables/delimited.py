@@ -83,11 +83,13 @@ class DelimitedFile(TableFile):
         with open_text(path, self.sources[number], dialect.encoding) as file:
             for _ in range(dialect.n_skipped):
                 file.next_line()
+            blank: list[int] | None = None
             while text := self._canonical(file.next_lines()):
-                cells = self._plain(text)
+                cells = None if blank else self._plain(text)
                 if cells is None:
-                    cells, lines = self._records(text, file)
+                    cells, lines, blank = self._records(text, file, blank)
                 else:
+                    blank = []
                     lines = np.arange(file.line, file.line + cells.num_rows)
                     file.line += cells.num_rows
                 yield Part(cells, lines, file.fraction_read)
@@ -129,10 +131,14 @@ class DelimitedFile(TableFile):
             return None
         return table.to_batches()[0]
 
-    def _records(self, text: str, file: TextFile) -> tuple[Any, Places]:
+    def _records(
+        self, text: str, file: TextFile, blank: list[int] | None
+    ) -> tuple[Any, Places, list[int] | None]:
         """The cells of some lines and the line of each row, by the module csv.
 
-        If the last row has a line break, the lines that follow are read from the file.
+        If the last row has a line break, the lines that follow are read from the file. In a table
+        of one column, a blank line between rows is a missing cell. `blank` are the blank lines
+        since the last row, None before the first; the last result are those after these lines.
         """
         first, n_lines = file.line, n_breaks(text) + (not text.endswith(("\n", "\r")))
         file.line += n_lines
@@ -140,7 +146,8 @@ class DelimitedFile(TableFile):
         every = chain(io.StringIO(text, newline=""), following)
         # Strict, or a quotation without an end would take in the rest of the file.
         reader = csv.reader(every, delimiter=self.delimiter, strict=True)
-        rows, lines = [], []
+        lines = blank or []
+        rows: list[list[str]] = [[] for _ in lines]
         while reader.line_num < n_lines:
             line = first + reader.line_num
             try:
@@ -150,13 +157,17 @@ class DelimitedFile(TableFile):
             if row and len(row) != len(self.names):
                 found = f"{counted(len(row), 'cell')}, where the first line has {len(self.names):,}"
                 raise TableError(f"{found}. {_RAGGED}", source=file.source, line=line)
-            if row:
+            if row or (len(self.names) == 1 and (rows or blank is not None)):
                 rows.append(row)
                 lines.append(line)
+        n_rows = max((i for i, row in enumerate(rows, 1) if row), default=0)
+        if rows or blank is not None:
+            blank = lines[n_rows:]
+        rows, lines = [row or [""] for row in rows[:n_rows]], lines[:n_rows]
         cells = zip(*rows, strict=True) if rows else [[]] * len(self.names)
         columns = [pa.array(column, pa.string()) for column in cells]
         names = [f"f{j}" for j in range(len(self.names))]
-        return pa.RecordBatch.from_arrays(columns, names), np.array(lines, dtype=np.intp)
+        return pa.RecordBatch.from_arrays(columns, names), np.array(lines, dtype=np.intp), blank
 
 
 def _quotes_cells(data: bytes, delimiter: str) -> bool:

@@ -38,6 +38,14 @@ _SAMPLE = 2**16  # bytes
 _N_ROWS = 100
 _NUMBER = "number"
 _YEAR = re.compile(r"(1[89]|20)\d\d")
+_LEADING_ZERO = re.compile(r",0\d")  # 1,05 is a decimal comma: whole numbers are written 5
+_WHOLE = re.compile(r"[+-]?\d+")
+_ARE_POINTS = Remedy("decimal", ".", "{} if they are decimal points")
+_ARE_THOUSANDS = Remedy("decimal", ",", "{} if they separate thousands")
+_TWO_COLUMNS = Assumption(
+    "commas between two columns of whole numbers",
+    Remedy("decimal", ",", "{} if they are decimal commas"),
+)
 _ARE_NAMES = Assumption("the first line holds names", Remedy("header", False, "{} if it is a row"))
 _IS_ROW = Assumption(
     "the first line is a row, not names", Remedy("header", True, "{} if it holds names")
@@ -114,15 +122,19 @@ def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
         assumed.append(Assumption("blanks between the columns"))
     if n_comments:
         assumed.append(Assumption(comments))
+    is_given = given.delimiter or given.header
+    if delimiter == "," and not is_given and all(map(has_decimal_comma, filter(str.strip, lines))):
+        if given.decimal == "," or any(map(_LEADING_ZERO.search, lines)):
+            delimiter = ";"
+        elif given.decimal is None:
+            assumed.append(_TWO_COLUMNS)
     rows = _records(lines, delimiter)
     if not rows:
         raise bad_quotation(source, "field limit", n_comments + 1)
-    decimal, unsure = _decimal_of(rows[1:], delimiter)
-    if given.decimal is not None:
-        decimal, unsure = given.decimal, set()
-    elif decimal == ",":
-        commas = "decimal commas, and points between thousands (1.234 is 1234)"
-        assumed.append(Assumption(commas))
+    decimal, unsure = given.decimal, set[int]()
+    if decimal is None:
+        decimal, unsure, about_marks = _decimal_of(rows[1:], delimiter)
+        assumed += about_marks
     has_header = given.header
     if has_header is None:
         has_header, about_header = _detect_header(rows[0], rows[1 : 1 + _N_ROWS], decimal)
@@ -169,20 +181,53 @@ def _n_comments(lines: Sequence[str]) -> int:
     return 0
 
 
-def _decimal_of(rows: Sequence[Sequence[str]], delimiter: str) -> tuple[str, set[int]]:
-    """The decimal mark, and the columns whose points may be either.
+def _decimal_of(
+    rows: Sequence[Sequence[str]], delimiter: str
+) -> tuple[str, set[int], list[Assumption]]:
+    """The decimal mark, the columns whose points may be either, and what was assumed.
 
     It is the comma if some columns have decimal commas and none has decimal points. If a comma
     also separates cells, a point that may separate thousands counts as a decimal point.
     """
     width = max(map(len, rows), default=0)
-    marks = [decimal_mark(row[j] for row in rows if j < len(row)) for j in range(width)]
+    columns = [[row[j].strip() for row in rows if j < len(row)] for j in range(width)]
+    marks = [decimal_mark(column) for column in columns]
     unsure = {j for j, mark in enumerate(marks) if mark == "unsure"}
     if "," not in marks:
-        return ".", set()
+        decimal, assumed = _reading_of_points([columns[j] for j in unsure], is_mark="." in marks)
+        return decimal, set(), assumed
     if "." in marks or (delimiter == "," and unsure):
-        return ".", unsure
-    return ",", set()
+        return ".", unsure, []
+    return ",", set(), [Assumption("decimal commas, and points between thousands (1.234 is 1234)")]
+
+
+def _reading_of_points(
+    columns: Sequence[Sequence[str]], *, is_mark: bool
+) -> tuple[str, list[Assumption]]:
+    """How to read columns like 1.234, 5.678 where no column has commas: the decimal mark.
+
+    A whole number above 999 shows that points do not separate thousands. Without one, other whole
+    numbers show that they do, for few numbers with three decimals are whole: 245, 16.403, 2.733.
+    Points are decimal points in all columns if `is_mark`, that is, if they are so in some column.
+    """
+    counts, doubtful = [], []
+    for column in columns:
+        points = [cell for cell in column if "." in cell]
+        whole = [int(cell) for cell in column if _WHOLE.fullmatch(cell)]
+        if any(abs(number) > 999 for number in whole):
+            continue
+        doubtful.append(points[0])
+        if len(points) > 1 and any(whole):
+            counts.append(points[0])
+    if counts and not is_mark and len(doubtful) == len(columns):
+        number = counts[0].replace(".", "")
+        what = f"points between thousands ({counts[0]} is {number}), as no whole number exceeds 999"
+        return ",", [Assumption(what, _ARE_POINTS)]
+    in_question = counts if is_mark else doubtful
+    if not in_question:
+        return ".", []
+    reason = "as in other columns" if is_mark else "as nothing shows that they separate thousands"
+    return ".", [Assumption(f"decimal points ({in_question[0]}), {reason}", _ARE_THOUSANDS)]
 
 
 def _records(
