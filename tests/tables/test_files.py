@@ -266,12 +266,23 @@ FILES = {
         {"a": [1, 6], "b": [nan, 7], "d": [4, 9]},
     ),
     "missing": (GAPS, {}, {"a": [1, nan, nan, 3, nan], "b": [nan, 5, nan, 7, nan]}),
-    "signs are left out": (SIGNED, {}, {"n": [1, 4, 9]}),
-    "signs by name": (
+    "signs": (
         SIGNED,
-        {"columns": ["price", "count", "share"]},
-        {"price": [7440, -12.5, 8], "count": [1234, 2345678, 5], "share": [60, 5.5, nan]},
+        {},
+        {
+            "n": [1, 4, 9],
+            "price": [7440, -12.5, 8],
+            "share": [60, 5.5, nan],
+            "count": [1234, 2345678, 5],
+        },
     ),
+    "truth": (
+        "x,flag,k\n1,true,1\n2,FALSE,True\n5,NA,3\n",
+        {},
+        {"x": [1, 2, 5], "flag": [1, 0, nan]},
+    ),
+    "signs of two kinds": ("x,y,z\n1,$5,5\n2,€6,6%\n5,$7,7\n", {}, {"x": [1, 2, 5]}),
+    "digits in groups that are no numbers": ("x,y\n1,030 123\n2,031 456\n", {}, {"x": [1, 2]}),
     "signs and decimal commas": (
         AMOUNTS,
         {"columns": ["a", "b"]},

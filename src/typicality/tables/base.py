@@ -17,6 +17,7 @@ from typicality.exceptions import OptionOf, Remedy, TableError
 from typicality.tables.cells import (
     ParsedColumn,
     csv_rows_of,
+    is_number,
     look_of,
     parse_texts,
     parse_typed,
@@ -116,12 +117,21 @@ class Block:
             return [parse_typed(column) for column in self.columns(names)]
         return [parse_texts(column, self.decimal) for column in self.columns(names)]
 
-    def strip_signs(self, name: str, parsed: ParsedColumn) -> tuple[ParsedColumn, set[str]]:
-        """Read numbers with signs, such as $7,440 and 60%, and return the signs ("" for none)."""
+    def strip_signs(
+        self, name: str, parsed: ParsedColumn, *, also_plain: bool = True
+    ) -> tuple[ParsedColumn, set[str]]:
+        """Read numbers with signs, such as $7,440 and 60%, and return the signs ("" for none).
+
+        Digits in a column of text, where the format has types, are numbers if `also_plain`.
+        """
         numbers, strangers = parsed
         cells = self.cells(name)
         found = {row: unmarked(cells[row], self.decimal) for row in strangers.tolist()}
-        read = {row: pair for row, pair in found.items() if pair is not None}
+        read = {
+            row: pair
+            for row, pair in found.items()
+            if pair is not None and (also_plain or not is_number(cells[row], self.decimal))
+        }
         numbers = numbers.copy()
         numbers[list(read)] = [number for number, _ in read.values()]
         signs = {sign for _, sign in read.values()}

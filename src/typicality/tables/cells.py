@@ -30,13 +30,14 @@ _CURRENCIES = "$€£¥₹₽₩₺₪฿¢"
 _MARKED = {
     decimal: re.compile(
         rf"(?P<sign>[+-]?) ?(?P<before>[{_CURRENCIES}]?) ?"
-        rf"(?P<digits>\d{{1,3}}([{between}]\d{{3}})+({mark}\d+)?|\d+({mark}\d*)?|{mark}\d+)"
+        rf"(?P<digits>[1-9]\d{{0,2}}([{between}]\d{{3}})+({mark}\d+)?|\d+({mark}\d*)?|{mark}\d+)"
         rf"[ \u00a0\u202f]?(?P<after>[%{_CURRENCIES}]?)"
     )
     for decimal, mark, between in ((".", r"\.", ",' \u00a0\u202f"), (",", ",", ".' \u00a0\u202f"))
 }
 NEARLY_ALL = 0.9  # of the cells: a typing error does not hide what the others are
 _TRUTH = frozenset(["true", "false"])
+TRUTH = "true or false"  # how they are called, and the sign of a column of them
 
 
 class ParsedColumn(NamedTuple):
@@ -82,7 +83,12 @@ def decimal_mark(cells: Iterable[str]) -> str:
 
 
 def unmarked(cell: str, decimal: str) -> tuple[float, str] | None:
-    """The number in a cell such as $7,440 or 60%, and its sign; None for other text."""
+    """The number in a cell such as $7,440 or 60%, and its sign; None for other text.
+
+    True is 1, and false is 0; their sign is "true or false".
+    """
+    if cell.strip().lower() in _TRUTH:
+        return float(cell.strip().lower() == "true"), TRUTH
     found = _MARKED[decimal].fullmatch(cell.strip())
     if found is None or (found["before"] and found["after"]):
         return None
@@ -247,7 +253,7 @@ def look_of(cells: Iterable[str], decimal: str = ".") -> str:
     """
     cells = [cell.strip() for cell in cells]
     looks = {
-        "true or false": all(cell.lower() in _TRUTH for cell in cells),
+        TRUTH: all(cell.lower() in _TRUTH for cell in cells),
         "dates or times": all(_DATE.fullmatch(cell) for cell in cells),
         # 1,234 may be either: three digits after every comma are rarely decimals.
         "numbers with commas between thousands": all(map(_THOUSANDS.fullmatch, cells)),
