@@ -1,6 +1,6 @@
 """Read and write tables of rows, block by block.
 
-:func:`open_table` opens files (csv, tsv, ndjson, parquet, arrow, npy, xlsx; text can be
+:func:`open_table` opens files (csv, tsv, ndjson, json, parquet, arrow, npy, xlsx; text can be
 compressed), folders of files, and dataframes. :func:`read_rows` reads the columns of numbers, and
 reports which columns it left out and why. :func:`rows_of` returns the numbers of a block for a
 fitted model. :func:`csv_text` and :func:`write_table` make csv, and :func:`arrow_rows`

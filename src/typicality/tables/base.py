@@ -204,7 +204,8 @@ class TableFile(AbstractContextManager["TableFile"]):
     name : str
         The name of the table in messages.
     format : str
-        "csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx"; "frame" for an object in memory.
+        "csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx", "json"; "frame" for an object in
+        memory.
     paths : sequence of Path
         The files, which are one table; empty for an object in memory.
     temporary : sequence of Path

@@ -27,10 +27,11 @@ _SUFFIXES_OF = {
     "arrow": [".arrow", ".feather", ".ipc"],
     "npy": [".npy"],
     "xlsx": [".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"],
+    "json": [".json"],
 }
 _SUFFIXES = {suffix: kind for kind, suffixes in _SUFFIXES_OF.items() for suffix in suffixes}
 FORMATS = tuple(_SUFFIXES_OF)
-JOINED_FORMATS = FORMATS[:-1]  # several files of these are one table
+JOINED_FORMATS = FORMATS[:-2]  # several files of these are one table
 
 
 def open_table(
@@ -52,10 +53,12 @@ def open_table(
         Arrow (``__arrow_c_stream__``). The files of a folder or a pattern (csv, tsv, ndjson,
         parquet, arrow or npy) must have the same columns, and are one table. Standard input is kept
         in a temporary file until the table is closed.
-    format : {"csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx"}, optional
+    format : {"csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx", "json"}, optional
         The format of the file. By default, it follows from the suffix; standard input is csv. Text
         can be compressed (.gz, .bz2, .zst). Spreadsheets (.xlsx, .xlsm, .xlsb, .xls, .ods) need
-        the package fastexcel; the first sheet is read. An ndjson file is read into memory.
+        the package fastexcel; the first sheet is read. An ndjson file is read into memory;
+        so is a json file, which holds an array of objects, or an object of columns as pandas writes
+        it, or lines as ndjson.
     delimiter : str, optional
         For csv, the separator of cells, or "whitespace" for any number of blanks and tabs. By
         default, it is detected: comma, semicolon, tab, bar or whitespace, whichever splits the
@@ -210,7 +213,7 @@ def _open_all(
     elif format == "xlsx":
         table = open_sheet(text, **options)
     else:
-        table = open_json(**options) if format == "ndjson" else ArrowTable(**options)
+        table = open_json(**options) if format in ("ndjson", "json") else ArrowTable(**options)
     if len(filled) < len(paths):
         n_empty = counted(len(paths) - len(filled), "empty file")
         table.assumed.append(Assumption(f"{n_empty} skipped"))
