@@ -23,6 +23,7 @@ from typicality.tables.sniffing import (
     TextSettings,
     bad_quotation,
     sniff,
+    with_plain_quotes,
     with_single_blanks,
 )
 
@@ -57,6 +58,7 @@ class DelimitedFile(TableFile):
             self._require_like_first(found, source)
         first = self._dialects[0]
         self.names, self.decimal, self.unsure = first.names, first.decimal, first.unsure
+        self._is_escaped = any(dialect.escaped for dialect in self._dialects)
         self.delimiter = " " if first.delimiter == WHITESPACE else first.delimiter
         encodings = {dialect.encoding for dialect in self._dialects}
         is_usual = given.encoding is None and encodings <= {"utf-8", "utf-16"}
@@ -95,10 +97,9 @@ class DelimitedFile(TableFile):
                 yield Part(cells, lines, file.fraction_read)
 
     def _canonical(self, text: str) -> str:
-        """The text with one blank between cells, if any number of them separates cells."""
-        if self._dialects[0].delimiter != WHITESPACE:
-            return text
-        return with_single_blanks(text)
+        """The text with plain quotations, and one blank between cells if any number separates."""
+        text = with_plain_quotes(text, self._dialects[0].delimiter, escaped=self._is_escaped)
+        return with_single_blanks(text) if self._dialects[0].delimiter == WHITESPACE else text
 
     def _plain(self, text: str) -> Any:
         """The cells of some lines; None if a line is blank or ragged, or not a whole row.
@@ -142,7 +143,8 @@ class DelimitedFile(TableFile):
         """
         first, n_lines = file.line, n_breaks(text) + (not text.endswith(("\n", "\r")))
         file.line += n_lines
-        following = map(self._canonical, iter(file.next_line, ""))
+        # They begin inside a quotation.
+        following = (self._canonical(f'"{line}')[1:] for line in iter(file.next_line, ""))
         every = chain(io.StringIO(text, newline=""), following)
         # Strict, or a quotation without an end would take in the rest of the file.
         reader = csv.reader(every, delimiter=self.delimiter, strict=True)

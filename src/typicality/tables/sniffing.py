@@ -33,6 +33,7 @@ DELIMITERS = (",", ";", "\t", "|")
 WHITESPACE = "whitespace"  # any number of blanks and tabs
 _COMMENT = "#"
 _AROUND = re.compile(r"(?:\A|(?<=[\r\n]))[ \t]+|[ \t]+(?=[\r\n]|\Z)")
+_ESCAPE = re.compile(r'\\(["\\])')
 _BLANKS = re.compile(r'("[^"\r\n]*")|[ \t]+')
 _SAMPLE = 2**16  # bytes
 _N_ROWS = 100
@@ -88,6 +89,8 @@ class Dialect(NamedTuple):
     unsure : frozenset of str
         The columns whose points may be separators of thousands, because other columns have decimal
         commas.
+    escaped : bool
+        Whether a backslash before a quotation mark makes it a letter of a quoted cell.
     assumed : list of Assumption
         What was detected and may be wrong.
     """
@@ -99,6 +102,7 @@ class Dialect(NamedTuple):
     n_skipped: int
     decimal: str
     unsure: frozenset[str]
+    escaped: bool
     assumed: list[Assumption]
 
 
@@ -128,6 +132,11 @@ def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
             delimiter = ";"
         elif given.decimal is None:
             assumed.append(_TWO_COLUMNS)
+    escaped = _has_escapes("".join(lines), delimiter)
+    if escaped:
+        assumed.append(Assumption(r"\" is a quotation mark inside a quoted cell"))
+    plain = with_plain_quotes("".join(lines), delimiter, escaped=escaped)
+    lines = io.StringIO(plain, newline="").readlines()
     rows = _records(lines, delimiter)
     if not rows:
         raise bad_quotation(source, "field limit", n_comments + 1)
@@ -153,6 +162,7 @@ def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
         n_skipped,
         decimal,
         frozenset(names[j] for j in unsure),
+        escaped,
         assumed,
     )
 
@@ -252,6 +262,41 @@ def _reader(lines: Sequence[str], delimiter: str, *, strict: bool = False) -> An
 def with_single_blanks(text: str) -> str:
     """Lines with one blank between cells, instead of any number of blanks and tabs."""
     return _BLANKS.sub(lambda found: found[1] or " ", _AROUND.sub("", text))
+
+
+def with_plain_quotes(text: str, delimiter: str, *, escaped: bool) -> str:
+    r"""Lines in which quoted cells end at their quotation mark, without blanks after it.
+
+    If quotation marks are `escaped`, \" becomes two quotation marks.
+    """
+    if '"' not in text:
+        return text
+    if escaped:
+        text = _ESCAPE.sub(lambda found: '""' if found[1] == '"' else found[0], text)
+    if delimiter in (" ", WHITESPACE):
+        return text
+    blanks, end = "[ ]" if delimiter == "\t" else "[ \t]", f"[{re.escape(delimiter)}\r\n]"
+    if not re.search(f'"{blanks}+({end}|$)', text):
+        return text
+    # All quoted cells are matched, so that no match begins inside a cell.
+    cell = rf'(?<!{end.replace("[", "[^", 1)})("(?:[^"]|"")*+"){blanks}*(?={end}|$)'
+    return re.sub(cell, r"\1", text)
+
+
+def _has_escapes(text: str, delimiter: str) -> bool:
+    r"""Whether quotations are right only if \" is a quotation mark inside of them."""
+    if '\\"' not in text or _is_well_quoted(text, delimiter):
+        return False
+    return _is_well_quoted(with_plain_quotes(text, delimiter, escaped=True), delimiter)
+
+
+def _is_well_quoted(text: str, delimiter: str) -> bool:
+    try:
+        for _ in _reader(io.StringIO(text, newline="").readlines(), delimiter, strict=True):
+            pass
+    except csv.Error:
+        return False
+    return True
 
 
 def _lines_of_header(lines: Sequence[str], delimiter: str, source: str, n_before: int) -> int:
