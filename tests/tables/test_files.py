@@ -56,6 +56,7 @@ CELLS = {
         [1, 2],
         ROW,
     ),
+    "a row alone": ("5.1,a\n", {}, COLUMNS, ["5.1 a"], [1], ROW),
     "row of words": (
         "a,b\nc,d\nb,b\na,d\n",
         {},

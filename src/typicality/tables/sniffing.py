@@ -363,6 +363,8 @@ def _detect_header(
         return True, [_ARE_NAMES]
     if len(numeric) == len(first):
         return False, []
+    if numeric and not rows:  # names alone would be of no use
+        return False, [_IS_ROW]
     expected = [_kind_of_all(column, decimal) for column in columns]
     fits = [
         kind == of_column
