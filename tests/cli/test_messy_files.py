@@ -74,6 +74,15 @@ def test_new_rows_have_thousands_points_where_the_run_had_decimal_commas(
     assert run("score", "out", "points.csv", "--decimal", ".").exit_code == 0
 
 
+def test_first_row_of_a_file_without_header_is_kept_and_the_option_named(run, folder):
+    lines = ["5.1,3.5,setosa", "4.9,3.0,setosa", "7.0,3.2,versicolor", "6.4,2.8,versicolor"]
+    (folder / "iris.data.csv").write_text("\n".join(lines))
+    done = run("cluster", "iris.data.csv", "--output", "out", "-m", "fcm", "-k", 2, "--no-report")
+    printed = " ".join(done.stdout.split())
+    assert "4 rows, 2 columns (column 1, column 2). Assumed: the first line is a row" in printed
+    assert "(--header if it holds names)" in printed
+
+
 OPTIONS = {
     "decimal": ("a;b\n1.500;7\n2.250;9\n3.125;4\n", ["--decimal", ","]),
     "encoding": (
@@ -99,12 +108,15 @@ def test_what_an_option_says_of_the_file_is_kept_for_score_and_report(run, folde
     assert again["data"] == record["data"]
 
 
-def test_numbers_with_signs_are_read_by_name_and_scored(run, folder, read_csv):
-    lines = [f'"${i * i % 37},{100 + i}",{i % 50}%,x' for i in range(N_ROWS)]
-    (folder / "shop.csv").write_text("\n".join(["price,share,t", *lines]), encoding="utf-8")
-    options = ["-c", "price,share", "-m", "fcm", "-k", 2, "--output", "out"]
-    assert run("cluster", "shop.csv", *options).exit_code == 0
-    assert record_of(folder / "out")["data"]["signs"] == {"price": "$", "share": "%"}
+def test_numbers_with_signs_and_truth_values_are_used_told_and_scored(run, folder, read_csv):
+    lines = [f'"${1 + i * i % 37},{100 + i}",{i % 50}%,{i % 3 > 0},x' for i in range(N_ROWS)]
+    (folder / "shop.csv").write_text("\n".join(["price,share,open,t", *lines]), encoding="utf-8")
+    done = run("cluster", "shop.csv", "-m", "fcm", "-k", 2, "--output", "out")
+    printed = " ".join(done.stdout.split())
+    assert "separators of thousands were removed in price, share." in printed
+    assert "True became 1 and false 0 in open." in printed
+    signs = {"price": "$", "share": "%", "open": "true or false"}
+    assert record_of(folder / "out")["data"]["signs"] == signs
     assert run("score", "out", "shop.csv", "--output", "scored.csv").exit_code == 0
     assert read_csv(folder / "scored.csv") == read_csv(folder / "out" / "labels.csv")
     assert run("report", "out", "--force").exit_code == 0

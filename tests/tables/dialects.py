@@ -12,13 +12,12 @@ _MISSING = ["", "NA", "n/a", "NaN", "null", "None", "?", "-"]
 class RandomFile(NamedTuple):
     """A file: its bytes, the numbers of its first columns and the line of each row.
 
-    `header` is what the reader is told, and `bad` the line and the column of the error, if any.
+    `bad` is the line and the column of the error, if any.
     """
 
     contents: bytes
     X: np.ndarray
     lines: list[int]
-    header: bool | None
     bad: tuple[int, str | None] | None
 
 
@@ -64,8 +63,7 @@ def random_file(seed: int) -> RandomFile:
         text = text.removesuffix(end)
     column_name = names[column] if has_header else f"column {column + 1}"
     bad = (lines[at], column_name if spoiled == "cell" else None) if spoiled else None
-    # Without names, the first row may look like names: then the reader must be told.
-    return RandomFile(text.encode(encoding), values, lines, None if has_header else False, bad)
+    return RandomFile(text.encode(encoding), values, lines, bad)
 
 
 def _value(rng: random.Random) -> float:

@@ -38,7 +38,7 @@ def test_cells_are_read_as_the_reference_reads_them(tmp_path_factory, rows, deli
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter, quoting=quoting)
         writer.writerows([("a", "b", "c"), *rows])
-    with open_table(path, delimiter=delimiter, decimal=".") as table:
+    with open_table(path, delimiter=delimiter, decimal=".", header=True) as table:
         (block,) = table.blocks()
         for names in ("abc", "b", "ca"):
             for name, (numbers, strangers) in zip(names, block.parse(names), strict=True):
@@ -56,6 +56,8 @@ def test_cells_are_read_as_the_reference_reads_them(tmp_path_factory, rows, deli
         (["1,234", "5,6"], ","),
         (["1.234", "945", "NA"], "unsure"),
         (["1.234", "0.5"], "."),
+        (["1.234.567", "1.234"], ","),
+        (["1.234.567", "1.5"], ""),
         (["0.123"], "."),
         (["1,5", "red"], ""),
         (["1.2.3", "red"], ""),

@@ -20,6 +20,7 @@ UMLAUTS = "größe,b\n1,ü\n4,é\n"
 UMLAUT_CELLS = (("größe", "b"), ["1 ü", "4 é"])
 AB = (("a", "b"), ["1 2", "4 5"])
 COLUMNS = ("column 1", "column 2")
+ROW, NAMES = "the first line is a row", "the first line holds names"
 
 # contents, settings, names, cells of each row between blanks, lines of rows, what is assumed
 CELLS = {
@@ -45,7 +46,41 @@ CELLS = {
         "",
     ),
     "no header": ("1.5,2\n3,4\n", {}, COLUMNS, ["1.5 2", "3 4"], [1, 2], ""),
-    "names of pandas": ("0,1\n1,2\n", {}, ("0", "1"), ["1 2"], [2], ""),
+    "row with text": ("5.1,a\n4.9,b\n", {}, COLUMNS, ["5.1 a", "4.9 b"], [1, 2], ROW),
+    "row with a gap": ("5.1,\n4.9,3\n", {}, COLUMNS, ["5.1 ", "4.9 3"], [1, 2], ROW),
+    "row with a date": (
+        "a,2024-01-31\nb,31.1.24\n",
+        {},
+        COLUMNS,
+        ["a 2024-01-31", "b 31.1.24"],
+        [1, 2],
+        ROW,
+    ),
+    "a row alone": ("5.1,a\n", {}, COLUMNS, ["5.1 a"], [1], ROW),
+    "row of words": (
+        "a,b\nc,d\nb,b\na,d\n",
+        {},
+        COLUMNS,
+        ["a b", "c d", "b b", "a d"],
+        [1, 2, 3, 4],
+        ROW,
+    ),
+    "row with a year": ("a,2009\nb,2010\n", {}, COLUMNS, ["a 2009", "b 2010"], [1, 2], ROW),
+    "years as names": ("a,2009\nb,17.5\n", {}, ("a", "2009"), ["b 17.5"], [2], NAMES),
+    "years only": ("2010,2009\n4,17.5\n", {}, ("2010", "2009"), ["4 17.5"], [2], NAMES),
+    "row of years": ("2009;2010\n2010;2011\n", {}, COLUMNS, ["2009 2010", "2010 2011"], [1, 2], ""),
+    "wavelengths": (
+        "id,4,4.5,5,5.5\na,1,0,2,3\n",
+        {},
+        ("id", "4", "4.5", "5", "5.5"),
+        ["a 1 0 2 3"],
+        [2],
+        NAMES,
+    ),
+    "names of which one is a number": ("a,7\n1.5,2\n", {}, ("a", "7"), ["1.5 2"], [2], NAMES),
+    "names above text": ("name,town\na,b\na,b\n", {}, ("name", "town"), ["a b", "a b"], [2, 3], ""),
+    "names of pandas": ("0;1\n1;2\n", {}, ("0", "1"), ["1 2"], [2], NAMES),
+    "names with an index": (",0,1\na,2,7\n", {}, ("column 1", "0", "1"), ["a 2 7"], [2], NAMES),
     "no name": ("a,,c\n1,2,3\n", {}, ("a", "column 2", "c"), ["1 2 3"], [2], ""),
     "spaces": (" a , b\n1,2\n", {}, ("a", "b"), ["1 2"], [2], ""),
     "header said": ("1,2\n3,4\n", {"header": True}, ("1", "2"), ["3 4"], [2], ""),
@@ -68,12 +103,68 @@ CELLS = {
         [2, 3],
         "",
     ),
+    "blanks after quotations": (
+        '"a" ,"b"\t\n"x, y"  ,2 \n"p ""\n" ,"q"" ,r"\t \r\n',
+        {},
+        ("a", "b"),
+        ["x,•y 2•", 'p•"\n q"•,r'],
+        [2, 3],
+        "",
+    ),
+    "backslashes before quotation marks": (
+        'a,b\n"the \\"big\\", one",1\n"C:\\\\",2\n"5\\"",4\n',
+        {},
+        ("a", "b"),
+        ['the•"big",•one 1', "C:\\\\ 2", '5" 4'],
+        [2, 3, 4],
+        "quotation mark",
+    ),
+    "backslashes at the end": (
+        'a,b\n"C:\\",1\n"D:\\",2\n',
+        {},
+        ("a", "b"),
+        ["C:\\ 1", "D:\\ 2"],
+        [2, 3],
+        "",
+    ),
     "mark after a blank line": (
         b"a\r\n\r\n\xef\xbb\xbf\r\nx\r\n",
         {"header": True},
         ("a",),
         ["\ufeff", "x"],
         [3, 4],
+        "",
+    ),
+    "blank lines of one column": (
+        "\nx\n\n5\n\n\n7\n\n\n",
+        {},
+        ("x",),
+        ["5", "", "", "7"],
+        [4, 5, 6, 7],
+        "",
+    ),
+    "a pair or a decimal comma": (
+        "1,5\n2,5\n",
+        {},
+        COLUMNS,
+        ["1 5", "2 5"],
+        [1, 2],
+        "commas between two columns",
+    ),
+    "commas in one column": (
+        "1,5\n2,05\n",
+        {},
+        COLUMNS[:1],
+        ["1,5", "2,05"],
+        [1, 2],
+        "decimal commas",
+    ),
+    "commas in one column said": (
+        "1,5\n2,5\n",
+        {"decimal": ","},
+        COLUMNS[:1],
+        ["1,5", "2,5"],
+        [1, 2],
         "",
     ),
     "blanks": (
@@ -87,7 +178,7 @@ CELLS = {
     "words with blanks": ("first name\nAnna B\n", {}, ("first name",), ["Anna•B"], [2], ""),
     "times with blanks": ("date\n2024-01-01 10:00\n", {}, ("date",), ["2024-01-01•10:00"], [2], ""),
     "comments": ("# by me, today\n#\n\na,b\n1,2\n4,5\n", {}, *AB, [5, 6], "#"),
-    "comment above rows": ("# by me\n1,2\n4,5\n", {}, COLUMNS, AB[1], [2, 3], "#"),
+    "comment above rows": ("# by me\n1;2\n4;5\n", {}, COLUMNS, AB[1], [2, 3], "#"),
     "no comments": ("name,x\n#1,2\n#2,5\n", {}, ("name", "x"), ["#1 2", "#2 5"], [2, 3], ""),
     "one name": (
         "a,b,a,a.1,b\n1,2,3,4,5\n",
@@ -128,7 +219,7 @@ def test_cells_and_lines_are_those_of_the_file(
     assert rows == [tuple(cell.replace("•", " ") for cell in row.split(" ")) for row in cells]
     assert [int(line) for b in blocks for line in b.lines] == lines
     assert bool(table.assumed) == bool(assumed)
-    assert all(assumed in each for each in table.assumed)
+    assert all(assumed in each.what for each in table.assumed)
     written = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     assert written == [list(names), *map(list, rows)]
 
@@ -167,6 +258,19 @@ FILES = {
         {},
         {"column 1": [0.5, 2.5], "column 2": [1.5, 3.5]},
     ),
+    "counts with points": ("t;n\na;245\nb;16.403\nc;2.733\n", {}, {"n": [245, 16403, 2733]}),
+    "two points": ("t;n\na;1.234.567\nb;8.403\n", {}, {"n": [1234567, 8403]}),
+    "counts if points are decimal elsewhere": (
+        "t;n;x\na;245;0.5\nb;16.403;2\nc;2.733;7\n",
+        {},
+        {"n": [245, 16.403, 2.733], "x": [0.5, 2, 7]},
+    ),
+    "a large whole number": (
+        "t;n\na;1245\nb;16.403\nc;2.733\nd;4\n",
+        {},
+        {"n": [1245, 16.403, 2.733, 4]},
+    ),
+    "one eighth": ("n;m\n1;5\n1.125;2\n3;2\n", {}, {"n": [1, 1.125, 3], "m": [5, 2, 2]}),
     "a typing error": (
         "a;b\n" + "1.660;2,5\n9;3,5\n" * 20 + "7;n/k\n",
         {},
@@ -187,12 +291,23 @@ FILES = {
         {"a": [1, 6], "b": [nan, 7], "d": [4, 9]},
     ),
     "missing": (GAPS, {}, {"a": [1, nan, nan, 3, nan], "b": [nan, 5, nan, 7, nan]}),
-    "signs are left out": (SIGNED, {}, {"n": [1, 4, 9]}),
-    "signs by name": (
+    "signs": (
         SIGNED,
-        {"columns": ["price", "count", "share"]},
-        {"price": [7440, -12.5, 8], "count": [1234, 2345678, 5], "share": [60, 5.5, nan]},
+        {},
+        {
+            "n": [1, 4, 9],
+            "price": [7440, -12.5, 8],
+            "share": [60, 5.5, nan],
+            "count": [1234, 2345678, 5],
+        },
     ),
+    "truth": (
+        "x,flag,k\n1,true,1\n2,FALSE,True\n5,NA,3\n",
+        {},
+        {"x": [1, 2, 5], "flag": [1, 0, nan]},
+    ),
+    "signs of two kinds": ("x,y,z\n1,$5,5\n2,€6,6%\n5,$7,7\n", {}, {"x": [1, 2, 5]}),
+    "digits in groups that are no numbers": ("x,y\n1,030 123\n2,031 456\n", {}, {"x": [1, 2]}),
     "signs and decimal commas": (
         AMOUNTS,
         {"columns": ["a", "b"]},
@@ -257,6 +372,29 @@ def test_numbers_are_those_of_the_file(write, monkeypatch, contents, settings, e
     np.testing.assert_array_equal(again, rows.X)
 
 
+POINTS = {
+    "counts": ("n;m\n245;1\n16.403;2\n2.733;3\n", "points between thousands (16.403 is 16403)"),
+    "fractions": ("n;m\n1.245;1\n16.403;2\n", "decimal points (1.245), as nothing shows"),
+    "one fraction": ("n;m\n1;1\n1.125;2\n", "decimal points (1.125), as nothing shows"),
+    "columns that differ": ("n;m\n245;.1\n16.403;2\n2.733;3\n", "decimal points (16.403), as in"),
+}
+
+
+@pytest.mark.parametrize(("contents", "what"), POINTS.values(), ids=POINTS)
+def test_assumed_reading_of_points_is_told_with_the_option(write, contents, what):
+    with open_table(write(contents)) as table:
+        (assumption,) = table.assumed
+    other = "." if "thousands (" in what else ","
+    assert assumption.what.startswith(what)
+    assert (assumption.remedy.parameter, assumption.remedy.value) == ("decimal", other)
+
+
+@pytest.mark.parametrize("numbers", ["0.5 1.234", "1.234 1500", "1.25 5", "7 12"])
+def test_points_that_can_only_be_decimal_points_are_not_told(write, numbers):
+    with open_table(write("x;n\n" + "".join(f"{cell};1\n" for cell in numbers.split()))) as table:
+        assert table.assumed == []
+
+
 @pytest.mark.parametrize(("contents", "settings", "expected"), BAD.values(), ids=BAD)
 def test_bad_text_is_refused_with_its_place(write, contents, settings, expected):
     write(contents, "bad.csv")
@@ -274,13 +412,13 @@ def test_random_dialect_is_read_right_or_refused_with_its_place(write, monkeypat
     monkeypatch.setattr(base, "BLOCK_BYTES", size)
     name = write(made.contents)
     if made.bad is None:
-        with open_table(name, header=made.header) as table:
+        with open_table(name) as table:
             rows = read_rows(table, columns=table.names[: made.X.shape[1]])
             found = [block.lines for block in table.blocks()]
         np.testing.assert_array_equal(rows.X, made.X)
         np.testing.assert_array_equal(np.concatenate(found), made.lines)
         return
-    with pytest.raises(TableError) as caught, open_table(name, header=made.header) as table:
+    with pytest.raises(TableError) as caught, open_table(name) as table:
         read_rows(table, columns=table.names[: made.X.shape[1]])
     assert (caught.value.line, caught.value.column) == made.bad
 
@@ -328,7 +466,8 @@ def test_any_cells_are_read_and_written_back(tmp_path_factory, rows, size, delim
     path = tmp_path_factory.mktemp("cells") / "rows.csv"
     with open(path, "w", encoding="utf-8", newline="") as file:
         csv.writer(file, delimiter=delimiter).writerows([("a", "b"), *rows])
-    with pytest.MonkeyPatch.context() as patch, open_table(path, delimiter=delimiter) as table:
+    how = {"delimiter": delimiter, "header": True}
+    with pytest.MonkeyPatch.context() as patch, open_table(path, **how) as table:
         patch.setattr(base, "BLOCK_BYTES", size)
         blocks = list(table.blocks())
         text = b"".join(csv_text(b, {}, header=b.first_row == 0) for b in blocks).decode()

@@ -178,6 +178,28 @@ def test_fields_of_json_can_come_late_and_change_from_whole_numbers_to_fractions
     np.testing.assert_array_equal(rows.n_missing, [0, 20])
 
 
+RECORDS = [{"x": 1, "day": "2024-01-31"}, {"x": 2.5}, {"x": None, "late": 3}]
+JSON = {
+    "records": json.dumps(RECORDS, indent=2),
+    "lists": '{"x": [1, 2.5, NaN], "day": ["2024-01-31", null, null], "late": [null, null, 3]}',
+    "as pandas writes it": pd.DataFrame(RECORDS).to_json(),
+    "lines": "".join(f"{json.dumps(record)}\n" for record in RECORDS),
+    "one line": json.dumps(RECORDS),
+}
+
+
+@pytest.mark.parametrize("contents", JSON.values(), ids=JSON)
+@pytest.mark.parametrize("suffix", ["json", "json.gz"])
+def test_json_of_any_shape_is_a_table(folder, contents, suffix):
+    data = contents.encode("utf-8-sig")
+    (folder / f"rows.{suffix}").write_bytes(gzip.compress(data) if suffix.endswith("gz") else data)
+    with open_table(f"rows.{suffix}") as table:
+        rows = read_rows(table, columns=["x", "late"])
+        days = [cell for block in table.blocks() for cell in block.cells("day")]
+    assert (table.names, days) == (("x", "day", "late"), ["2024-01-31", "", ""])
+    np.testing.assert_array_equal(rows.X, [[1, np.nan], [2.5, np.nan], [np.nan, 3]])
+
+
 # ---- bad files -----------------------------------------------------------------------------------
 
 
@@ -235,6 +257,13 @@ BAD = {
     "a comma too many": ("ndjson", f'{ONE * 20}\n{ONE}{{"a": 1,}}\n'.encode(), 23, "name"),
     "a field twice": ("ndjson", f'{ONE}{{"a": 1, "a": 2}}\n'.encode(), 2, "twice"),
     "another type": ("ndjson", f'{ONE}\n{{"a": "x"}}\n'.encode(), 3, "changed from number"),
+    "an array that is cut off": ("json", b'[{"a": 1},\n{"a": ', 2, "no JSON"),
+    "an array of numbers": ("json", b"[1, 2]\n", 1, "one complete JSON object"),
+    "columns of two lengths": ("json", b'{"a": [1], "b": [1, 2]}', None, "differ in length"),
+    "an array of two types": ("json", b'[{"a": 1},\n\n{"a": "x"}]', None, "row 1.*changed from"),
+    "infinity in an array": ("json", b'[{"a": 1}, {"a": Infinity}]', None, "row 1"),
+    "an array without rows": ("json", b"[]", None, "not a complete json file"),
+    "a deep array": ("json", b"[" * 100_000, None, "no JSON"),
     "json that is not utf-8": ("ndjson", b'{"a": "\xff"}\n', None, "UTF8"),
     "parquet that is cut off": ("parquet", parquet_file(NUMBERS)[:-99], None, "not a complete"),
     "arrow that is cut off": ("arrow", arrow_file(NUMBERS)[:-99], None, "not a complete arrow"),
@@ -333,7 +362,7 @@ def test_files_of_text_keep_their_lines_and_empty_files_are_skipped(folder):
         first = table.fingerprint
     assert [cell for block in blocks for cell in block.cells("b")] == list("uvxy")
     assert [(block.first_row, block.place(1)) for block in blocks] == [(0, "line 3"), (2, "line 3")]
-    assert table.assumed == ["1 empty file skipped"]
+    assert [each.what for each in table.assumed] == ["1 empty file skipped"]
     (folder / "c.csv").write_text("a;b\n7;x\n8;z\n")
     with open_table("*.csv") as table:
         assert table.fingerprint != first
@@ -451,7 +480,7 @@ def test_what_is_no_table_is_refused(source):
 def test_columns_of_one_name_get_names_of_their_own():
     with open_table(pa.table([[1, 4], [2, 7]], names=["x", "x"])) as table:
         np.testing.assert_array_equal(read_rows(table, columns=["x.1", "x"]).X, [[2, 1], [7, 4]])
-        assert "'x.1'" in table.assumed[0]
+        assert "'x.1'" in table.assumed[0].what
 
 
 def test_categories_and_runs_are_text_and_numbers():

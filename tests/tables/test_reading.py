@@ -25,7 +25,11 @@ REASONS = {
     "text": (["red", "blue"] * 10, "text (first 'red' in line 2)"),
     "text after missing": (["", *["blue"] * 19], "text (first 'blue' in line 3)"),
     "infinity and text": (["inf", "red"] * 10, "text"),
-    "truth": (["", "TRUE", "false", "true"] * 5, "true or false (first 'TRUE' in line 3)"),
+    "signs": (["$5", "€6"] * 10, "numbers have different currency or percent signs ('$', '€')"),
+    "percent and none": (
+        ["5%", "6"] * 10,
+        "numbers have different currency or percent signs (none, ",
+    ),
     "dates": (["2024-01-31", "31.1.2024", "1/2/24", "2024-01-31T12:00:00Z"] * 5, "dates or times"),
     "times": (["12:30", "1:05:07.5", "3:15 pm", "00:00:00"] * 5, "dates or times"),
     "almost": ([*GOOD[:19], "n/k"], "1 of 20 cells are not numbers (first 'n/k' in line 21)"),

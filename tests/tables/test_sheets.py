@@ -89,7 +89,7 @@ def test_first_sheet_is_read_with_its_rows_as_lines(workbook):
     assert text.splitlines()[0] == "x,name,y,x.1"
     assert '"Anna, B",7,-' in text
     assert '"C ""D"""' in text
-    assert table.assumed[0] == "the first of 2 sheets"
+    assert table.assumed[0].what == "the first of 2 sheets"
     assert [path.name for path in workbook.parent.iterdir()] == ["rows.xlsx"]
 
 

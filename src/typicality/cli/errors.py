@@ -136,8 +136,10 @@ def _written() -> str | None:
 
 def option_of(parameter: str, value: Any) -> str:
     """A parameter of :func:`typicality.open_rows` and its value, as options are typed."""
-    if value is None:
+    if value is None or value is True:
         return f"--{parameter}"
+    if value is False:
+        return f"--no-{parameter}"
     return f"--{parameter} {value if str(value).isalnum() else repr(value)}"
 
 

@@ -69,5 +69,5 @@ class LazyGroup(click.Group):
 def main() -> None:
     """Find clusters and outliers in a file, and how typical each row is.
 
-    Files may be csv, tsv, ndjson, parquet, arrow, npy or spreadsheets; - is standard input.
+    Files may be csv, tsv, ndjson, json, parquet, arrow, npy or spreadsheets; - is standard input.
     """

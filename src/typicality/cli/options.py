@@ -220,8 +220,9 @@ print_options = _adding(
 format_options = _adding(
     choice(
         "--format NAME",
-        "The format of FILE: csv, tsv, ndjson, parquet, arrow, npy or xlsx. [default: detected]",
-        *("csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx"),
+        "The format of FILE: csv, tsv, ndjson, json, parquet, arrow, npy or xlsx. "
+        "[default: detected]",
+        *("csv", "tsv", "ndjson", "json", "parquet", "arrow", "npy", "xlsx"),
     ),
     option(
         "--delimiter CHAR",

@@ -138,7 +138,7 @@ class FileRows:
             "header": options.header,
             "encoding": self.table.encoding,
             "decimal": self.table.decimal,
-            "assumed": list(self.table.assumed),
+            "assumed": [each.sentence(option_of) for each in self.table.assumed],
             "signs": numeric.signs,
             "fingerprint": numeric.fingerprint,
             "n_rows": self.n_rows,

@@ -31,6 +31,7 @@ from typicality.report.clusters import Commonest, telling_categories
 from typicality.report.payload import clusters_words
 from typicality.run_folder import reason_words
 from typicality.tables import TableFile
+from typicality.tables.cells import TRUTH
 
 _MOST_CLUSTERS = 12  # listed one by one
 _MOST_TABULATED = 3  # text columns
@@ -321,11 +322,16 @@ def about_rows(rows: FileRows, X: Doubles) -> str:
     used = f"{counted(len(all_names), 'column')} ({listed(map(shown, all_names))})"
     sentences = [f"{rows.table.name}: {counted(rows.n_rows, 'row')}, {used}."]
     sentences += assumptions(rows.table)
-    if rows.numeric.signs:
-        marked = listed(map(shown, rows.numeric.signs))
+    signs = rows.numeric.signs
+    marked = [shown(name) for name, sign in signs.items() if sign != TRUTH]
+    if marked:
         sentences.append(
-            f"Currency signs, percent signs and separators of thousands were removed in {marked}."
+            "Currency signs, percent signs and separators of thousands were removed in "
+            f"{listed(marked)}."
         )
+    truth = [shown(name) for name, sign in signs.items() if sign == TRUTH]
+    if truth:
+        sentences.append(f"True became 1 and false 0 in {listed(truth)}.")
     sentences += _about_categories(rows)
     if left_out:
         reasons = [f"{shown(column.name)}, {column.sentence(option_of)}" for column in left_out]
@@ -400,7 +406,8 @@ def _about_categories(rows: FileRows) -> list[str]:
 
 def assumptions(table: TableFile) -> list[str]:
     """What was found out about how the file is written, in a sentence, if there is anything."""
-    return [f"Assumed: {'; '.join(table.assumed)}."] if table.assumed else []
+    phrases = [each.sentence(option_of) for each in table.assumed]
+    return [f"Assumed: {'; '.join(phrases)}."] if phrases else []
 
 
 def _questions(names: Sequence[str], X: Doubles) -> list[str]:

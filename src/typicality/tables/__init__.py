@@ -1,6 +1,6 @@
 """Read and write tables of rows, block by block.
 
-:func:`open_table` opens files (csv, tsv, ndjson, parquet, arrow, npy, xlsx; text can be
+:func:`open_table` opens files (csv, tsv, ndjson, json, parquet, arrow, npy, xlsx; text can be
 compressed), folders of files, and dataframes. :func:`read_rows` reads the columns of numbers, and
 reports which columns it left out and why. :func:`rows_of` returns the numbers of a block for a
 fitted model. :func:`csv_text` and :func:`write_table` make csv, and :func:`arrow_rows`
@@ -8,12 +8,13 @@ returns Arrow tables for parquet. If a file cannot be used, a
 :class:`~typicality.exceptions.TableError` is raised.
 
 Text files are UTF-8, UTF-16 with a byte order mark, or cp1252 (Latin-1). The delimiter is detected:
-comma, semicolon, tab, bar or whitespace. Quoted cells can have line breaks. Blank lines, and lines
-at the top that begin with #, are skipped. The first line has the names of the columns, unless all
-its cells are numbers. A cell is missing if it is empty or one of NA, N/A, n/a, NaN, nan, NAN, null,
-NULL, Null, None, none, ? and - (spaces around it are ignored). Numbers must be finite. They have a
-decimal point, or a decimal comma if this is detected; then points separate thousands. The attribute
-``assumed`` of the table lists what was detected.
+comma, semicolon, tab, bar or whitespace. Quoted cells can have line breaks. Lines at the top that
+begin with #, and blank lines, are skipped; but in a file of one column, a blank line between rows
+is a missing cell. The first line has the names of the columns, unless it
+fits the numbers, dates and truth values of all columns below it. A cell is missing if it is empty
+or one of NA, N/A, n/a, NaN, nan, NAN, null, NULL, Null, None, none, ? and - (spaces around it are
+ignored). Numbers must be finite. They have a decimal point, or a decimal comma if this is detected;
+then points separate thousands. The attribute ``assumed`` of the table lists what was detected.
 """
 
 from importlib.util import find_spec

@@ -1,6 +1,8 @@
 """Columns with types: parquet, arrow, feather, ndjson, npy and dataframes."""
 
+import codecs
 import hashlib
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -19,7 +21,7 @@ from typicality._cached import cached_property
 from typicality._words import shown_path
 from typicality.exceptions import Remedy, TableError
 from typicality.tables import base
-from typicality.tables.base import Part, TableFile, require_same_columns
+from typicality.tables.base import Assumption, Part, TableFile, require_same_columns
 from typicality.tables.lines import unpacked
 from typicality.tables.sniffing import named_columns
 
@@ -124,17 +126,24 @@ def open_frame(frame: Any) -> TableFile:
 
 
 def open_json(**options: Any) -> TableFile:
-    """Files with one JSON object per line as one table; fields can be missing in lines."""
-    with _guarded(options["name"], "ndjson"):
-        tables = [_json_table(path, shown_path(path)) for path in options["paths"]]
+    """Files of JSON as one table: one object per line, or an array of objects, or columns.
+
+    Objects can lack some of the fields.
+    """
+    format = options["format"]
+    with _guarded(options["name"], format):
+        tables = [_json_table(path, shown_path(path), format) for path in options["paths"]]
         joined = pa.concat_tables(tables, promote_options="permissive")
         joined.validate(full=True)
     return MemoryTable(joined, **options)
 
 
-def _json_table(path: Path, source: str) -> Any:
+def _json_table(path: Path, source: str, format: str) -> Any:
     with unpacked(path) as (contents, _):
         data = contents.read()
+    records = _records_of(data, source) if format == "json" else None
+    if records is not None:
+        data = b"".join(json.dumps(record).encode() + b"\n" for record in records)
     # As one block, so that an error names the row of the file.
     options = arrow_json.ReadOptions(use_threads=False, block_size=len(data) + 1)
     try:
@@ -143,7 +152,8 @@ def _json_table(path: Path, source: str) -> Any:
         if dates:  # they stay the text they are
             schema = pa.schema([(name, pa.string()) for name in dates])
             as_text = arrow_json.ParseOptions(explicit_schema=schema)
-            table = arrow_json.read_json(pa.py_buffer(data), options, as_text)
+            names = table.schema.names
+            table = arrow_json.read_json(pa.py_buffer(data), options, as_text).select(names)
         return table
     except pa.ArrowInvalid as error:
         found = _ROW.match(str(error))
@@ -155,15 +165,51 @@ def _json_table(path: Path, source: str) -> Any:
             f"{reason}. Write one complete JSON object per line, and each field with the same "
             "type in all lines.",
             source=source,
-            line=lines[min(row, len(lines) - 1)],
+            line=lines[min(row, len(lines) - 1)] if records is None else None,
+            row=None if records is None else row,
         ) from error
 
 
-def _named(schema: Any, source: str) -> tuple[tuple[str, ...], list[str]]:
+def _constant(name: str) -> float | None:
+    return None if name == "NaN" else float(name)
+
+
+def _records_of(data: bytes, source: str) -> list[Any] | None:
+    """The rows of an array of objects, or of an object of columns; None for other JSON.
+
+    A column is a list, or an object with the row as key. NaN is a missing value.
+    """
+    data = data.removeprefix(codecs.BOM_UTF8)
+    try:
+        content = json.loads(data, parse_constant=_constant)
+    except (ValueError, RecursionError) as error:
+        if data.lstrip().startswith(b"{"):  # lines
+            return None
+        line = getattr(error, "lineno", None)
+        raise TableError(
+            f"this is no JSON ({error}). Get the file again, or correct it.",
+            source=source,
+            line=line,
+        ) from error
+    if isinstance(content, list) and all(isinstance(each, dict) for each in content):
+        return content
+    columns = list(content.values()) if isinstance(content, dict) else []
+    if columns and all(isinstance(column, dict) for column in columns):
+        rows = dict.fromkeys(row for column in columns for row in column)
+        return [dict(zip(content, [c.get(row) for c in columns], strict=True)) for row in rows]
+    if not columns or not all(isinstance(column, list) for column in columns):
+        return None
+    if len({*map(len, columns)}) > 1:
+        raise TableError(
+            "the columns differ in length. Write as many values in each.", source=source
+        )
+    return [dict(zip(content, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _named(schema: Any, source: str) -> tuple[tuple[str, ...], list[Assumption]]:
     if not schema.names:
         raise TableError(f"{source} has no columns. Choose a file with columns of numbers.")
-    names, _, assumed = named_columns(schema.names, header=True)
-    return names, assumed
+    return named_columns(schema.names)
 
 
 def _rows_of_block(names: tuple[str, ...]) -> int:

@@ -13,10 +13,11 @@ import pyarrow as pa
 from typicality._cached import cached_property
 from typicality._typing import Places
 from typicality._words import listed, shown, shown_path
-from typicality.exceptions import Remedy, TableError
+from typicality.exceptions import OptionOf, Remedy, TableError
 from typicality.tables.cells import (
     ParsedColumn,
     csv_rows_of,
+    is_number,
     look_of,
     parse_texts,
     parse_typed,
@@ -35,6 +36,17 @@ _REMEDIES = {
     "numbers with a decimal comma": Remedy("decimal", ",", "For decimal commas, use {}."),
     "numbers with a decimal point": Remedy("decimal", ".", "For decimal points, use {}."),
 }
+
+
+class Assumption(NamedTuple):
+    """What was detected about a file and may be wrong, and the parameter that says otherwise."""
+
+    what: str
+    remedy: Remedy | None = None
+
+    def sentence(self, option_of: OptionOf | None = None) -> str:
+        """The assumption, with the parameter of the remedy as `option_of` writes it."""
+        return self.what + (f" ({self.remedy.sentence(option_of)})" if self.remedy else "")
 
 
 class Place(NamedTuple):
@@ -105,12 +117,21 @@ class Block:
             return [parse_typed(column) for column in self.columns(names)]
         return [parse_texts(column, self.decimal) for column in self.columns(names)]
 
-    def strip_signs(self, name: str, parsed: ParsedColumn) -> tuple[ParsedColumn, set[str]]:
-        """Read numbers with signs, such as $7,440 and 60%, and return the signs ("" for none)."""
+    def strip_signs(
+        self, name: str, parsed: ParsedColumn, *, also_plain: bool = True
+    ) -> tuple[ParsedColumn, set[str]]:
+        """Read numbers with signs, such as $7,440 and 60%, and return the signs ("" for none).
+
+        Digits in a column of text, where the format has types, are numbers if `also_plain`.
+        """
         numbers, strangers = parsed
         cells = self.cells(name)
         found = {row: unmarked(cells[row], self.decimal) for row in strangers.tolist()}
-        read = {row: pair for row, pair in found.items() if pair is not None}
+        read = {
+            row: pair
+            for row, pair in found.items()
+            if pair is not None and (also_plain or not is_number(cells[row], self.decimal))
+        }
         numbers = numbers.copy()
         numbers[list(read)] = [number for number, _ in read.values()]
         signs = {sign for _, sign in read.values()}
@@ -183,7 +204,8 @@ class TableFile(AbstractContextManager["TableFile"]):
     name : str
         The name of the table in messages.
     format : str
-        "csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx"; "frame" for an object in memory.
+        "csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx", "json"; "frame" for an object in
+        memory.
     paths : sequence of Path
         The files, which are one table; empty for an object in memory.
     temporary : sequence of Path
@@ -207,8 +229,8 @@ class TableFile(AbstractContextManager["TableFile"]):
         The columns whose points may be decimal points or separators of thousands.
     encoding : str or None
         The encoding of a text file, if it was given, or is neither UTF-8 nor UTF-16.
-    assumed : list of str
-        What was detected about the file and may be wrong, as short texts.
+    assumed : list of Assumption
+        What was detected about the file and may be wrong.
     """
 
     decimal: str = "."
@@ -229,7 +251,7 @@ class TableFile(AbstractContextManager["TableFile"]):
         self.n_passes = 0
         self.n_rows: int | None = None
         self.fraction_read = 0.0
-        self.assumed: list[str] = []
+        self.assumed: list[Assumption] = []
         self._stamps = list(map(_stamp, self.paths))
         self._temporary = list(temporary)
 

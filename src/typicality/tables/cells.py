@@ -30,13 +30,14 @@ _CURRENCIES = "$€£¥₹₽₩₺₪฿¢"
 _MARKED = {
     decimal: re.compile(
         rf"(?P<sign>[+-]?) ?(?P<before>[{_CURRENCIES}]?) ?"
-        rf"(?P<digits>\d{{1,3}}([{between}]\d{{3}})+({mark}\d+)?|\d+({mark}\d*)?|{mark}\d+)"
+        rf"(?P<digits>[1-9]\d{{0,2}}([{between}]\d{{3}})+({mark}\d+)?|\d+({mark}\d*)?|{mark}\d+)"
         rf"[ \u00a0\u202f]?(?P<after>[%{_CURRENCIES}]?)"
     )
     for decimal, mark, between in ((".", r"\.", ",' \u00a0\u202f"), (",", ",", ".' \u00a0\u202f"))
 }
-_NEARLY_ALL = 0.9  # of the cells: a typing error does not hide what the others are
+NEARLY_ALL = 0.9  # of the cells: a typing error does not hide what the others are
 _TRUTH = frozenset(["true", "false"])
+TRUTH = "true or false"  # how they are called, and the sign of a column of them
 
 
 class ParsedColumn(NamedTuple):
@@ -65,23 +66,29 @@ def has_decimal_comma(cell: str) -> bool:
 def decimal_mark(cells: Iterable[str]) -> str:
     """The decimal mark of a column: "," or "."; "unsure" for 1.234; "" where there is none.
 
-    Whole numbers and text have none. Points that may stand between thousands are "unsure".
+    Whole numbers and text have none. Points that may stand between thousands are "unsure"; it is
+    the comma if a number has two points, as in 1.234.567.
     """
     present = [cell.strip() for cell in cells if not is_missing(cell)]
     commas = [cell for cell in present if "," in cell]
     if commas:
         n_numbers = sum(is_number(cell, ",") for cell in present)
-        if n_numbers < _NEARLY_ALL * len(present) or all(map(_THOUSANDS.fullmatch, commas)):
+        if n_numbers < NEARLY_ALL * len(present) or all(map(_THOUSANDS.fullmatch, commas)):
             return ""
         return ","
-    points = [cell for cell in present if "." in cell and is_number(cell)]
-    if len(points) < sum("." in cell for cell in present) or not points:
-        return ""
-    return "unsure" if all(map(_POINTS.fullmatch, points)) else "."
+    points = [cell for cell in present if "." in cell]
+    if points and all(map(_POINTS.fullmatch, points)):
+        return "," if any(cell.count(".") > 1 for cell in points) else "unsure"
+    return "." if points and all(map(is_number, points)) else ""
 
 
 def unmarked(cell: str, decimal: str) -> tuple[float, str] | None:
-    """The number in a cell such as $7,440 or 60%, and its sign; None for other text."""
+    """The number in a cell such as $7,440 or 60%, and its sign; None for other text.
+
+    True is 1, and false is 0; their sign is "true or false".
+    """
+    if cell.strip().lower() in _TRUTH:
+        return float(cell.strip().lower() == "true"), TRUTH
     found = _MARKED[decimal].fullmatch(cell.strip())
     if found is None or (found["before"] and found["after"]):
         return None
@@ -246,7 +253,7 @@ def look_of(cells: Iterable[str], decimal: str = ".") -> str:
     """
     cells = [cell.strip() for cell in cells]
     looks = {
-        "true or false": all(cell.lower() in _TRUTH for cell in cells),
+        TRUTH: all(cell.lower() in _TRUTH for cell in cells),
         "dates or times": all(_DATE.fullmatch(cell) for cell in cells),
         # 1,234 may be either: three digits after every comma are rarely decimals.
         "numbers with commas between thousands": all(map(_THOUSANDS.fullmatch, cells)),

@@ -6,26 +6,23 @@ from typing import NamedTuple
 import numpy as np
 
 from typicality._typing import Doubles
-from typicality._words import shown
+from typicality._words import listed, shown
 from typicality.exceptions import OptionOf, Remedy, TableError
 from typicality.tables.base import Block, Place
-from typicality.tables.cells import ParsedColumn, is_mostly_digits, look_of
+from typicality.tables.cells import TRUTH, ParsedColumn, is_mostly_digits, look_of
 
 _FEWEST_TO_NUMBER = 10  # rows: fewer whole numbers in a row may well be measurements
 _NEARLY = 0.05  # of the cells may be no numbers in a column that is nearly numeric
 ALL_MISSING = "all values are missing"
 _N_LOOKED_AT = 100
 _ADVICE = {
-    "true or false": ": write 1 and 0 to use them",
     "dates or times": ": write them as numbers to use them, e.g. as days since the first date",
-    "numbers with commas between thousands": ": choose it by name to use the numbers",
-    "numbers with signs": ": choose it by name to use the numbers",
 }
 _REMEDIES = {
     "numbers with a decimal comma": Remedy("decimal", ",", "use {} to use them"),
     "numbers with a decimal point": Remedy("decimal", ".", "use {}, as others have commas"),
 }
-_CATEGORIES = ("text", "true or false")  # looks of columns that may be categories
+_CATEGORIES = ("text", TRUTH)  # looks of columns that may be categories
 
 
 class LeftOut(NamedTuple):
@@ -69,13 +66,16 @@ class Column:
     text, endless : TableError or None
         An error about the first cell of text, and about the first infinity.
     signs : set of str
-        The signs of its numbers, where cells are more than digits; for chosen columns only.
+        The signs of its numbers, where cells are more than digits.
     bare : set of str
         "" where other cells are digits only.
     """
 
-    def __init__(self, name: str, *, is_chosen: bool, kept: bool) -> None:
+    def __init__(
+        self, name: str, *, is_chosen: bool, truth_is_text: bool = False, kept: bool
+    ) -> None:
         self.name = name
+        self._truth_is_text = truth_is_text
         self._is_kept = kept
         self._sums = [0, 0]  # of its whole numbers and their squares, modulo 2**64
         self.signs: set[str] = set()
@@ -108,10 +108,12 @@ class Column:
 
     def see(self, block: Block, parsed: ParsedColumn) -> None:
         """Take in one more block."""
-        if self._is_chosen and len(parsed.strangers):
-            parsed, signs = block.strip_signs(self.name, parsed)
-            self.signs |= signs
-        elif self._is_chosen and np.isfinite(parsed.numbers).any():
+        if len(parsed.strangers):
+            stripped, signs = block.strip_signs(self.name, parsed, also_plain=self._is_chosen)
+            if not (self._truth_is_text and TRUTH in signs):
+                parsed = stripped
+                self.signs |= signs
+        elif not self.bare and np.isfinite(parsed.numbers).any():
             self.bare = {""}
         numbers, strangers = parsed
         if len(strangers) and self.text is None:
@@ -155,6 +157,8 @@ class Column:
         if self.n_strangers:
             what = f"{self._look} (first {self._first_stranger}){_ADVICE.get(self._look, '')}"
             return LeftOut(self.name, what, _REMEDIES.get(self._look))
+        if self.signs and (mixed := mixed_signs(self.signs | self.bare)):
+            return LeftOut(self.name, mixed)
         reason = self._reason()
         return None if reason is None else LeftOut(self.name, reason)
 
@@ -180,6 +184,14 @@ class Column:
         low, high = int(self._low), int(self._high)
         squares = [m * (m + 1) * (2 * m + 1) // 6 for m in (low - 1, high)]
         return self._sums == [(low + high) * n // 2 % 2**64, (squares[1] - squares[0]) % 2**64]
+
+
+def mixed_signs(signs: set[str]) -> str | None:
+    """What is wrong with these signs in one column; an amount may be without its sign."""
+    if len(signs - {""}) < 2 and not any(signs >= {sign, ""} for sign in ("%", TRUTH)):
+        return None
+    found = listed(shown(sign) if sign else "none" for sign in sorted(signs))
+    return f"numbers have different currency or percent signs ({found})"
 
 
 def _is_called_id(name: str) -> bool:

@@ -23,6 +23,7 @@ from typicality.tables.sniffing import (
     TextSettings,
     bad_quotation,
     sniff,
+    with_plain_quotes,
     with_single_blanks,
 )
 
@@ -57,6 +58,7 @@ class DelimitedFile(TableFile):
             self._require_like_first(found, source)
         first = self._dialects[0]
         self.names, self.decimal, self.unsure = first.names, first.decimal, first.unsure
+        self._is_escaped = any(dialect.escaped for dialect in self._dialects)
         self.delimiter = " " if first.delimiter == WHITESPACE else first.delimiter
         encodings = {dialect.encoding for dialect in self._dialects}
         is_usual = given.encoding is None and encodings <= {"utf-8", "utf-16"}
@@ -83,20 +85,21 @@ class DelimitedFile(TableFile):
         with open_text(path, self.sources[number], dialect.encoding) as file:
             for _ in range(dialect.n_skipped):
                 file.next_line()
+            blank: list[int] | None = None
             while text := self._canonical(file.next_lines()):
-                cells = self._plain(text)
+                cells = None if blank else self._plain(text)
                 if cells is None:
-                    cells, lines = self._records(text, file)
+                    cells, lines, blank = self._records(text, file, blank)
                 else:
+                    blank = []
                     lines = np.arange(file.line, file.line + cells.num_rows)
                     file.line += cells.num_rows
                 yield Part(cells, lines, file.fraction_read)
 
     def _canonical(self, text: str) -> str:
-        """The text with one blank between cells, if any number of them separates cells."""
-        if self._dialects[0].delimiter != WHITESPACE:
-            return text
-        return with_single_blanks(text)
+        """The text with plain quotations, and one blank between cells if any number separates."""
+        text = with_plain_quotes(text, self._dialects[0].delimiter, escaped=self._is_escaped)
+        return with_single_blanks(text) if self._dialects[0].delimiter == WHITESPACE else text
 
     def _plain(self, text: str) -> Any:
         """The cells of some lines; None if a line is blank or ragged, or not a whole row.
@@ -129,18 +132,24 @@ class DelimitedFile(TableFile):
             return None
         return table.to_batches()[0]
 
-    def _records(self, text: str, file: TextFile) -> tuple[Any, Places]:
+    def _records(
+        self, text: str, file: TextFile, blank: list[int] | None
+    ) -> tuple[Any, Places, list[int] | None]:
         """The cells of some lines and the line of each row, by the module csv.
 
-        If the last row has a line break, the lines that follow are read from the file.
+        If the last row has a line break, the lines that follow are read from the file. In a table
+        of one column, a blank line between rows is a missing cell. `blank` are the blank lines
+        since the last row, None before the first; the last result are those after these lines.
         """
         first, n_lines = file.line, n_breaks(text) + (not text.endswith(("\n", "\r")))
         file.line += n_lines
-        following = map(self._canonical, iter(file.next_line, ""))
+        # They begin inside a quotation.
+        following = (self._canonical(f'"{line}')[1:] for line in iter(file.next_line, ""))
         every = chain(io.StringIO(text, newline=""), following)
         # Strict, or a quotation without an end would take in the rest of the file.
         reader = csv.reader(every, delimiter=self.delimiter, strict=True)
-        rows, lines = [], []
+        lines = blank or []
+        rows: list[list[str]] = [[] for _ in lines]
         while reader.line_num < n_lines:
             line = first + reader.line_num
             try:
@@ -150,13 +159,17 @@ class DelimitedFile(TableFile):
             if row and len(row) != len(self.names):
                 found = f"{counted(len(row), 'cell')}, where the first line has {len(self.names):,}"
                 raise TableError(f"{found}. {_RAGGED}", source=file.source, line=line)
-            if row:
+            if row or (len(self.names) == 1 and (rows or blank is not None)):
                 rows.append(row)
                 lines.append(line)
+        n_rows = max((i for i, row in enumerate(rows, 1) if row), default=0)
+        if rows or blank is not None:
+            blank = lines[n_rows:]
+        rows, lines = [row or [""] for row in rows[:n_rows]], lines[:n_rows]
         cells = zip(*rows, strict=True) if rows else [[]] * len(self.names)
         columns = [pa.array(column, pa.string()) for column in cells]
         names = [f"f{j}" for j in range(len(self.names))]
-        return pa.RecordBatch.from_arrays(columns, names), np.array(lines, dtype=np.intp)
+        return pa.RecordBatch.from_arrays(columns, names), np.array(lines, dtype=np.intp), blank
 
 
 def _quotes_cells(data: bytes, delimiter: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from typicality._words import counted, listed, shown_path
 from typicality.exceptions import Remedy, TableError
 from typicality.tables.arrow import ArrowTable, open_frame, open_json
-from typicality.tables.base import TableFile, reason_of
+from typicality.tables.base import Assumption, TableFile, reason_of
 from typicality.tables.delimited import DelimitedFile
 from typicality.tables.lines import normal_encoding
 from typicality.tables.sheets import open_sheet
@@ -27,10 +27,11 @@ _SUFFIXES_OF = {
     "arrow": [".arrow", ".feather", ".ipc"],
     "npy": [".npy"],
     "xlsx": [".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"],
+    "json": [".json"],
 }
 _SUFFIXES = {suffix: kind for kind, suffixes in _SUFFIXES_OF.items() for suffix in suffixes}
 FORMATS = tuple(_SUFFIXES_OF)
-JOINED_FORMATS = FORMATS[:-1]  # several files of these are one table
+JOINED_FORMATS = FORMATS[:-2]  # several files of these are one table
 
 
 def open_table(
@@ -52,18 +53,21 @@ def open_table(
         Arrow (``__arrow_c_stream__``). The files of a folder or a pattern (csv, tsv, ndjson,
         parquet, arrow or npy) must have the same columns, and are one table. Standard input is kept
         in a temporary file until the table is closed.
-    format : {"csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx"}, optional
+    format : {"csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx", "json"}, optional
         The format of the file. By default, it follows from the suffix; standard input is csv. Text
         can be compressed (.gz, .bz2, .zst). Spreadsheets (.xlsx, .xlsm, .xlsb, .xls, .ods) need
-        the package fastexcel; the first sheet is read. An ndjson file is read into memory.
+        the package fastexcel; the first sheet is read. An ndjson file is read into memory;
+        so is a json file, which holds an array of objects, or an object of columns as pandas writes
+        it, or lines as ndjson.
     delimiter : str, optional
         For csv, the separator of cells, or "whitespace" for any number of blanks and tabs. By
         default, it is detected: comma, semicolon, tab, bar or whitespace, whichever splits the
         first lines into equal numbers of cells. tsv always uses the tab.
     header : bool, optional
         For csv and tsv, whether the first line has the names of the columns. By default, it has
-        names unless all its cells are numbers; but the cells 0, 1, 2, ... are names. Columns
-        without a name are called "column 1" and so on. Repeated names a become a, a.1, a.2. Lines
+        names unless it fits the numbers, dates and truth values of all columns below it; but
+        the numbers 0, 1, 2, ... and years above other numbers are names. Columns without a
+        name are called "column 1" and so on. Repeated names a become a, a.1, a.2. Lines
         at the top that begin with # are comments.
     encoding : str, optional
         For csv and tsv, the encoding. By default, it is detected: UTF-16 if the file begins with
@@ -71,7 +75,7 @@ def open_table(
     decimal : {".", ","}, optional
         For csv and tsv, the decimal mark. With the comma, points separate thousands: 1.234,5 is
         1234.5. By default, it is the comma if some columns have decimal commas in the first lines
-        and none has decimal points.
+        and none has decimal points, or if points separate thousands: 245, 16.403, 2.733.
 
     Returns
     -------
@@ -209,8 +213,8 @@ def _open_all(
     elif format == "xlsx":
         table = open_sheet(text, **options)
     else:
-        table = open_json(**options) if format == "ndjson" else ArrowTable(**options)
+        table = open_json(**options) if format in ("ndjson", "json") else ArrowTable(**options)
     if len(filled) < len(paths):
         n_empty = counted(len(paths) - len(filled), "empty file")
-        table.assumed.append(f"{n_empty} skipped")
+        table.assumed.append(Assumption(f"{n_empty} skipped"))
     return table

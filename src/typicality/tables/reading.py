@@ -13,7 +13,7 @@ from typicality._words import listed, shown
 from typicality.exceptions import Remedy, TableError
 from typicality.tables.base import Block, Place, TableFile
 from typicality.tables.cells import ParsedColumn, is_missing, value_of_text
-from typicality.tables.columns import ALL_MISSING, Column, LeftOut
+from typicality.tables.columns import ALL_MISSING, Column, LeftOut, mixed_signs
 
 MOST_NUMBERS = 2**27  # rows times columns of numbers that are held in memory
 _UNSURE = (
@@ -162,14 +162,11 @@ def rows_of(
 
 
 def _refuse_mixed_signs(name: str, signs: set[str], source: str) -> None:
-    """Numbers with different signs are not to be compared; an amount may be without its sign."""
-    if len(signs - {""}) > 1 or signs >= {"%", ""}:
-        found = listed(shown(sign) if sign else "none" for sign in sorted(signs))
+    """Numbers with different signs are not to be compared."""
+    mixed = mixed_signs(signs)
+    if mixed:
         raise TableError(
-            f"numbers have different currency or percent signs ({found}). Write all of them with "
-            "the same sign.",
-            source=source,
-            column=name,
+            f"{mixed}. Write all of them with the same sign.", source=source, column=name
         )
 
 
@@ -198,10 +195,14 @@ def read_rows(
 ) -> NumericTable:
     """Read the columns of numbers of a table into memory.
 
-    These columns are left out, with a reason: text, dates and booleans; columns without values;
-    constant columns; and identifiers. An identifier is a column of integers whose name ends with
-    "id" (such as user_id), or a column that numbers the rows: in a file of ten rows or more,
-    distinct integers that fill a range as long as the file.
+    Currency signs, percent signs and separators of thousands are removed: $7,440 is 7440. True is
+    1, and false is 0. Columns with several signs, or with percentages and other numbers, are not
+    used.
+
+    These columns are left out, with a reason: text and dates; columns without values; constant
+    columns; and identifiers. An identifier is a column of integers whose name ends with "id" (such
+    as user_id), or a column that numbers the rows: in a file of ten rows or more, distinct integers
+    that fill a range as long as the file.
 
     If some columns have decimal commas and others decimal points in the first lines, a column is
     left out if all its points there could separate thousands.
@@ -215,8 +216,7 @@ def read_rows(
         The table.
     columns : sequence of str, optional
         The columns to read, in this order. None of them is left out, and text in them raises an
-        error. Currency signs, percent signs and separators of thousands are removed: $7,440 is
-        7440.
+        error.
     ignore : sequence of str, default=()
         Columns to leave out.
     categorical : "auto" or sequence of str, default=()
@@ -359,7 +359,8 @@ def _judge(
     hold: bool,
 ) -> tuple[list[Column], int]:
     """What is known of columns after one pass over the rows, and how many rows there are."""
-    judged = [Column(name, is_chosen=is_chosen, kept=hold) for name in names]
+    how = {"is_chosen": is_chosen, "truth_is_text": allow_text, "kept": hold}
+    judged = [Column(name, **how) for name in names]
     n_rows = 0
     blocks = ((block, [c for c in judged if c.is_candidate]) for block in table.blocks())
     for block, found in stream_in_threads(_parsed, blocks):

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from typicality._words import shown
 from typicality.exceptions import TableError
-from typicality.tables.base import TableFile
+from typicality.tables.base import Assumption, TableFile
 from typicality.tables.cells import csv_rows_of, parse_texts, texts_of
 from typicality.tables.delimited import DelimitedFile
 from typicality.tables.sniffing import TextSettings
@@ -34,7 +34,7 @@ def open_sheet(given: TextSettings, *, temporary: list[Path], **options: Any) ->
     copied = [Path(copy.name)]
     table = DelimitedFile(given, texts=copied, temporary=temporary, **options)
     if n_sheets > 1:
-        table.assumed.insert(0, f"the first of {n_sheets:,} sheets")
+        table.assumed.insert(0, Assumption(f"the first of {n_sheets:,} sheets"))
     return table
 
 

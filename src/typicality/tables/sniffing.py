@@ -3,18 +3,24 @@
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from typicality._words import counted, listed, shown
 from typicality.exceptions import Remedy, TableError
+from typicality.tables.base import Assumption
 from typicality.tables.cells import (
+    NEARLY_ALL,
     decimal_mark,
     has_decimal_comma,
     is_missing,
     is_number,
+    look_of,
 )
 from typicality.tables.lines import (
     LEGACY,
@@ -27,9 +33,24 @@ DELIMITERS = (",", ";", "\t", "|")
 WHITESPACE = "whitespace"  # any number of blanks and tabs
 _COMMENT = "#"
 _AROUND = re.compile(r"(?:\A|(?<=[\r\n]))[ \t]+|[ \t]+(?=[\r\n]|\Z)")
+_ESCAPE = re.compile(r'\\(["\\])')
 _BLANKS = re.compile(r'("[^"\r\n]*")|[ \t]+')
 _SAMPLE = 2**16  # bytes
 _N_ROWS = 100
+_NUMBER = "number"
+_YEAR = re.compile(r"(1[89]|20)\d\d")
+_LEADING_ZERO = re.compile(r",0\d")  # 1,05 is a decimal comma: whole numbers are written 5
+_WHOLE = re.compile(r"[+-]?\d+")
+_ARE_POINTS = Remedy("decimal", ".", "{} if they are decimal points")
+_ARE_THOUSANDS = Remedy("decimal", ",", "{} if they separate thousands")
+_TWO_COLUMNS = Assumption(
+    "commas between two columns of whole numbers",
+    Remedy("decimal", ",", "{} if they are decimal commas"),
+)
+_ARE_NAMES = Assumption("the first line holds names", Remedy("header", False, "{} if it is a row"))
+_IS_ROW = Assumption(
+    "the first line is a row, not names", Remedy("header", True, "{} if it holds names")
+)
 _BINARY = {  # how other formats begin
     b"PAR1": "parquet",
     b"ARROW1": "arrow",
@@ -68,7 +89,9 @@ class Dialect(NamedTuple):
     unsure : frozenset of str
         The columns whose points may be separators of thousands, because other columns have decimal
         commas.
-    assumed : list of str
+    escaped : bool
+        Whether a backslash before a quotation mark makes it a letter of a quoted cell.
+    assumed : list of Assumption
         What was detected and may be wrong.
     """
 
@@ -79,15 +102,16 @@ class Dialect(NamedTuple):
     n_skipped: int
     decimal: str
     unsure: frozenset[str]
-    assumed: list[str]
+    escaped: bool
+    assumed: list[Assumption]
 
 
 def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
     """How a text file is written; what is not given is detected."""
     encoding, text = _first_lines(path, source, given.encoding)
-    assumed: list[str] = []
+    assumed: list[Assumption] = []
     if encoding == LEGACY and given.encoding is None:
-        assumed.append(f"the encoding {LEGACY} (Latin-1)")
+        assumed.append(Assumption(f"the encoding {LEGACY} (Latin-1)"))
     if not text.strip():
         raise TableError(f"{source} is empty. Choose a file with a header and rows.")
     lines = io.StringIO(text, newline="").readlines()
@@ -99,20 +123,36 @@ def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
     candidates = [given.delimiter] if given.delimiter else [*DELIMITERS, WHITESPACE]
     delimiter = max(candidates, key=lambda d: _fit(_records(lines, d, at_most=_N_ROWS), d))
     if delimiter == WHITESPACE and given.delimiter is None:
-        assumed.append("blanks between the columns")
+        assumed.append(Assumption("blanks between the columns"))
     if n_comments:
-        assumed.append(comments)
+        assumed.append(Assumption(comments))
+    is_given = given.delimiter or given.header
+    if delimiter == "," and not is_given and all(map(has_decimal_comma, filter(str.strip, lines))):
+        if given.decimal == "," or any(map(_LEADING_ZERO.search, lines)):
+            delimiter = ";"
+        elif given.decimal is None:
+            assumed.append(_TWO_COLUMNS)
+    escaped = _has_escapes("".join(lines), delimiter)
+    if escaped:
+        assumed.append(Assumption(r"\" is a quotation mark inside a quoted cell"))
+    plain = with_plain_quotes("".join(lines), delimiter, escaped=escaped)
+    lines = io.StringIO(plain, newline="").readlines()
     rows = _records(lines, delimiter)
     if not rows:
         raise bad_quotation(source, "field limit", n_comments + 1)
-    decimal, unsure = _decimal_of(rows[1:], delimiter)
-    if given.decimal is not None:
-        decimal, unsure = given.decimal, set()
-    elif decimal == ",":
-        assumed.append("decimal commas, and points between thousands (1.234 is 1234)")
-    names, has_header, renamed = named_columns(rows[0], header=given.header, decimal=decimal)
+    decimal, unsure = given.decimal, set[int]()
+    if decimal is None:
+        decimal, unsure, about_marks = _decimal_of(rows[1:], delimiter)
+        assumed += about_marks
+    has_header = given.header
+    if has_header is None:
+        has_header, about_header = _detect_header(rows[0], rows[1 : 1 + _N_ROWS], decimal)
+        assumed += about_header
+    names = tuple(f"column {j}" for j in range(1, len(rows[0]) + 1))
     n_skipped = n_comments
     if has_header:
+        names, renamed = named_columns(rows[0])
+        assumed += renamed
         n_skipped = _lines_of_header(lines, delimiter, source, n_comments)
     return Dialect(
         delimiter,
@@ -122,7 +162,8 @@ def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
         n_skipped,
         decimal,
         frozenset(names[j] for j in unsure),
-        [*assumed, *renamed],
+        escaped,
+        assumed,
     )
 
 
@@ -150,20 +191,53 @@ def _n_comments(lines: Sequence[str]) -> int:
     return 0
 
 
-def _decimal_of(rows: Sequence[Sequence[str]], delimiter: str) -> tuple[str, set[int]]:
-    """The decimal mark, and the columns whose points may be either.
+def _decimal_of(
+    rows: Sequence[Sequence[str]], delimiter: str
+) -> tuple[str, set[int], list[Assumption]]:
+    """The decimal mark, the columns whose points may be either, and what was assumed.
 
     It is the comma if some columns have decimal commas and none has decimal points. If a comma
     also separates cells, a point that may separate thousands counts as a decimal point.
     """
     width = max(map(len, rows), default=0)
-    marks = [decimal_mark(row[j] for row in rows if j < len(row)) for j in range(width)]
+    columns = [[row[j].strip() for row in rows if j < len(row)] for j in range(width)]
+    marks = [decimal_mark(column) for column in columns]
     unsure = {j for j, mark in enumerate(marks) if mark == "unsure"}
     if "," not in marks:
-        return ".", set()
+        decimal, assumed = _reading_of_points([columns[j] for j in unsure], is_mark="." in marks)
+        return decimal, set(), assumed
     if "." in marks or (delimiter == "," and unsure):
-        return ".", unsure
-    return ",", set()
+        return ".", unsure, []
+    return ",", set(), [Assumption("decimal commas, and points between thousands (1.234 is 1234)")]
+
+
+def _reading_of_points(
+    columns: Sequence[Sequence[str]], *, is_mark: bool
+) -> tuple[str, list[Assumption]]:
+    """How to read columns like 1.234, 5.678 where no column has commas: the decimal mark.
+
+    A whole number above 999 shows that points do not separate thousands. Without one, other whole
+    numbers show that they do, for few numbers with three decimals are whole: 245, 16.403, 2.733.
+    Points are decimal points in all columns if `is_mark`, that is, if they are so in some column.
+    """
+    counts, doubtful = [], []
+    for column in columns:
+        points = [cell for cell in column if "." in cell]
+        whole = [int(cell) for cell in column if _WHOLE.fullmatch(cell)]
+        if any(abs(number) > 999 for number in whole):
+            continue
+        doubtful.append(points[0])
+        if len(points) > 1 and any(whole):
+            counts.append(points[0])
+    if counts and not is_mark and len(doubtful) == len(columns):
+        number = counts[0].replace(".", "")
+        what = f"points between thousands ({counts[0]} is {number}), as no whole number exceeds 999"
+        return ",", [Assumption(what, _ARE_POINTS)]
+    in_question = counts if is_mark else doubtful
+    if not in_question:
+        return ".", []
+    reason = "as in other columns" if is_mark else "as nothing shows that they separate thousands"
+    return ".", [Assumption(f"decimal points ({in_question[0]}), {reason}", _ARE_THOUSANDS)]
 
 
 def _records(
@@ -188,6 +262,41 @@ def _reader(lines: Sequence[str], delimiter: str, *, strict: bool = False) -> An
 def with_single_blanks(text: str) -> str:
     """Lines with one blank between cells, instead of any number of blanks and tabs."""
     return _BLANKS.sub(lambda found: found[1] or " ", _AROUND.sub("", text))
+
+
+def with_plain_quotes(text: str, delimiter: str, *, escaped: bool) -> str:
+    r"""Lines in which quoted cells end at their quotation mark, without blanks after it.
+
+    If quotation marks are `escaped`, \" becomes two quotation marks.
+    """
+    if '"' not in text:
+        return text
+    if escaped:
+        text = _ESCAPE.sub(lambda found: '""' if found[1] == '"' else found[0], text)
+    if delimiter in (" ", WHITESPACE):
+        return text
+    blanks, end = "[ ]" if delimiter == "\t" else "[ \t]", f"[{re.escape(delimiter)}\r\n]"
+    if not re.search(f'"{blanks}+({end}|$)', text):
+        return text
+    # All quoted cells are matched, so that no match begins inside a cell.
+    cell = rf'(?<!{end.replace("[", "[^", 1)})("(?:[^"]|"")*+"){blanks}*(?={end}|$)'
+    return re.sub(cell, r"\1", text)
+
+
+def _has_escapes(text: str, delimiter: str) -> bool:
+    r"""Whether quotations are right only if \" is a quotation mark inside of them."""
+    if '\\"' not in text or _is_well_quoted(text, delimiter):
+        return False
+    return _is_well_quoted(with_plain_quotes(text, delimiter, escaped=True), delimiter)
+
+
+def _is_well_quoted(text: str, delimiter: str) -> bool:
+    try:
+        for _ in _reader(io.StringIO(text, newline="").readlines(), delimiter, strict=True):
+            pass
+    except csv.Error:
+        return False
+    return True
 
 
 def _lines_of_header(lines: Sequence[str], delimiter: str, source: str, n_before: int) -> int:
@@ -235,21 +344,78 @@ def bad_quotation(source: str, reason: str, line: int) -> TableError:
     return TableError(f"{reason}. {remedy}", source=source, line=line)
 
 
-def named_columns(
-    first: Sequence[str], *, header: bool | None, decimal: str = "."
-) -> tuple[tuple[str, ...], bool, list[str]]:
-    """Names of the columns, whether the first record has them, and what was assumed.
+def _detect_header(
+    first: Sequence[str], rows: Sequence[Sequence[str]], decimal: str
+) -> tuple[bool, list[Assumption]]:
+    """Whether the first record names the columns, and the assumption if this is not certain.
 
-    If every cell of the first record is a number, it is a row, and the columns are numbered. But
-    0, 1, 2 in two columns or more are names, because pandas writes tables without names like this.
+    A record of numbers only is a row. So is one that fits the kinds of the columns below it, where
+    a column is of numbers, dates, truth values or text; names above text fit, too, so at least one
+    cell must be of another kind, or half of the cells must occur again in their columns. But
+    numbers are names if they count up as in :func:`_are_names`.
+    """
+    columns = [[row[j] for row in rows if j < len(row)] for j in range(len(first))]
+    kinds = [_kind_of(cell, decimal) for cell in first]
+    numeric = [j for j, kind in enumerate(kinds) if kind == _NUMBER]
+    with_text = any(kind not in ("", _NUMBER) for kind in kinds)
+    below = [cell.strip() for j in numeric for cell in columns[j]]
+    if _are_names([first[j].strip() for j in numeric], below, with_text=with_text):
+        return True, [_ARE_NAMES]
+    if len(numeric) == len(first):
+        return False, []
+    if numeric and not rows:  # names alone would be of no use
+        return False, [_IS_ROW]
+    expected = [_kind_of_all(column, decimal) for column in columns]
+    fits = [
+        kind == of_column
+        for kind, of_column in zip(kinds, expected, strict=True)
+        if kind and of_column not in ("", "text")
+    ]
+    again = [kind and cell in some for kind, cell, some in zip(kinds, first, columns, strict=True)]
+    if all(fits) and (any(fits) or 2 * sum(map(bool, again)) >= len(first)):
+        return False, [_IS_ROW]
+    return True, [_ARE_NAMES] if any(fits) else []
+
+
+def _kind_of(cell: str, decimal: str) -> str:
+    """What a cell is: a number, or how :func:`look_of` calls it; "" if it is missing."""
+    if is_missing(cell):
+        return ""
+    look = look_of([cell], decimal)
+    is_one = is_number(cell, decimal) or look.startswith(("numbers with a ", "numbers with commas"))
+    return _NUMBER if is_one else look
+
+
+def _kind_of_all(cells: Sequence[str], decimal: str) -> str:
+    """What nearly all cells of a column are, else "text"; "" if all are missing."""
+    kinds = [kind for cell in cells if (kind := _kind_of(cell, decimal))]
+    if not kinds:
+        return ""
+    kind, count = Counter(kinds).most_common(1)[0]
+    return kind if count >= NEARLY_ALL * len(kinds) else "text"
+
+
+def _are_names(numbers: Sequence[str], below: Sequence[str], *, with_text: bool) -> bool:
+    """Whether the numbers of the first record are names of columns.
+
+    They are 0, 1, 2, ... (so pandas numbers columns); consecutive years, and most cells below are
+    none; or, among names that are text, four or more numbers with equal steps, as wavelengths.
+    """
+    if len(numbers) > 1 and [*numbers] == [str(j) for j in range(len(numbers))]:
+        return True
+    if len(numbers) < (1 if with_text else 2) or not all(map(is_number, numbers)):
+        return False
+    steps = np.diff([float(number) for number in numbers])
+    if all(map(_YEAR.fullmatch, numbers)) and (len({*steps}) < 2 and (abs(steps) == 1).all()):
+        return 2 * sum(_YEAR.fullmatch(cell) is not None for cell in below) < len(below)
+    return with_text and len(steps) > 2 and steps[0] != 0 and np.allclose(steps, steps[0])
+
+
+def named_columns(first: Sequence[str]) -> tuple[tuple[str, ...], list[Assumption]]:
+    """Names of the columns from the first record, and what was assumed.
+
     Repeated names get a number, as in pandas: a, a.1.
     """
-    if header is None:
-        cells = [cell.strip() for cell in first]
-        counts = len(cells) > 1 and cells == [str(j) for j in range(len(cells))]
-        header = counts or not all(is_number(cell, decimal) for cell in cells)
-    if not header:
-        return tuple(f"column {j}" for j in range(1, len(first) + 1)), False, []
     given = [cell.strip() or f"column {j}" for j, cell in enumerate(first, 1)]
     taken, names = set(given), dict[str, bool]()
     for name in given:
@@ -259,5 +425,5 @@ def named_columns(
             free = f"{name}.{k}"
         names[free] = k > 0
     new = [shown(name) for name, is_new in names.items() if is_new]
-    called = f"columns of the same name are called {listed(new)}"
-    return tuple(names), True, [called] if new else []
+    called = Assumption(f"columns of the same name are called {listed(new)}")
+    return tuple(names), [called] if new else []
