@@ -400,11 +400,11 @@ def chosen_methods(methods: Sequence[Any] | None) -> dict[str, Any]:
             name, estimator = " ".join(repr(given).split()), given
         else:
             raise ValueError(
-                f"methods lists {given!r}, which is unknown. Choose from {', '.join(METHODS)}, "
+                f"the method {given!r} is unknown. Choose from {', '.join(METHODS)}, "
                 "or pass an estimator with fit_predict, e.g. KMeans(3)."
             )
         if name in chosen:
-            raise ValueError(f"methods lists {name!r} twice: leave one of them out.")
+            raise ValueError(f"the method {name!r} is named twice: leave one of them out.")
         chosen[name] = estimator
     return chosen
 

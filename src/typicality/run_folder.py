@@ -267,15 +267,21 @@ class Run:
 
     def _too_large(self, part: Part) -> Exception | None:
         """An error about the farthest value, if it is so far that distances overflow."""
-        if part.block is None:
-            return None
         numbers = getattr(self._scaler, "scaler_", self._scaler)
         with np.errstate(over="ignore"):
             size = np.nan_to_num(np.abs((part.rows.X - numbers.center_) / numbers.scale_))
         row, column = np.unravel_index(size.argmax(), size.shape)
         if size[row, column] < _FAR:
             return None
-        return part.block.too_large(int(np.flatnonzero(part.kept)[row]), part.rows.names[column])
+        row, name = int(np.flatnonzero(part.kept)[row]), part.rows.names[column]
+        if part.block is not None:
+            return part.block.too_large(row, name)
+        return TableError(
+            f"Row {row} counted from 0, column {name!r}: the number is too large: squared distances "
+            "overflow. Correct it, or remove the row.",
+            row=row,
+            column=name,
+        )
 
     # ---- frames and arrays -----------------------------------------------------------------------
 

@@ -104,7 +104,7 @@ def test_compare_samples_many_rows_and_leaves_the_others_without_labels(file, tm
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (["--methods", "dbscan"], 2, "--methods: methods lists 'dbscan', which is unknown."),
+        (["--methods", "dbscan"], 2, "--methods: the method 'dbscan' is unknown."),
         ([], 3, "missing values"),
         (
             ["--missing", "drop", "--clusters", "61"],

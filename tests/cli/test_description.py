@@ -143,6 +143,16 @@ def test_explain_needs_one_row_that_is_there(penguins, flagged):
     assert "line 500" in done.stderr
 
 
+def test_explain_names_a_number_that_is_too_large(penguins, clustered, tmp_path):
+    lines = penguins.read_text("utf-8").splitlines()
+    lines[40] = ",".join([*lines[40].split(",")[:3], "1e200", "190.0"])
+    path = tmp_path / "huge.csv"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    done = invoke("explain", clustered[1], path, "--row", 3)
+    assert done.exit_code == 3
+    assert "Row 39 counted from 0, column 'mass': the number is too large" in done.stderr
+
+
 def test_one_column_is_always_the_reason(run, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("\n".join(["co2", *(f"{1000 + i / 2}" for i in range(400))]) + "\n", "utf-8")
