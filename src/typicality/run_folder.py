@@ -277,8 +277,8 @@ class Run:
         if part.block is not None:
             return part.block.too_large(row, name)
         return TableError(
-            f"Row {row} counted from 0, column {name!r}: the number is too large: squared distances "
-            "overflow. Correct it, or remove the row.",
+            f"Row {row} counted from 0, column {name!r}: the number is too large: squared "
+            "distances overflow. Correct it, or remove the row.",
             row=row,
             column=name,
         )

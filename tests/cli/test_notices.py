@@ -60,3 +60,19 @@ def test_page_shows_what_was_seen_and_notes_hold_the_remedy(run, groups, tmp_pat
     payload = json.loads(page.split('id="payload">')[1].split("</script>")[0])
     assert payload["warnings"] == [warning["seen"]]
     assert ["Warning of the run", notice_text(warning)] in payload["notes"]
+
+
+def test_far_rows_are_called_by_their_lines_in_the_file(tmp_path, run):
+    rows = np.random.default_rng(0).normal(size=(3000, 3)).round(3)
+    lines = [f"{a},{b},{c}" for a, b, c in rows]
+    lines[2] = ",,"  # left out, so places and rows differ
+    lines[2105] = "100,-100,50"
+    path = tmp_path / "far.csv"
+    path.write_text("\n".join(["a,b,c", *lines]) + "\n", encoding="utf-8")
+    arguments = ("-m", "fcm", "-k", 3, "--missing", "drop", "--no-report", "--json")
+    warnings = []
+    for more in ((), ("--max-rows", 2900, "--seed", 1)):
+        done = run("cluster", path, *arguments, *more, "-o", tmp_path / f"out{len(more)}")
+        warnings.append(json.loads(done.stdout)["warnings"])
+    for found in warnings:
+        assert [each["seen"] for each in found if "(line 2107)" in each["seen"]]

@@ -29,7 +29,12 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
 }
 
 
-def notices(caught: Sequence[Any], names: Sequence[str], estimator: Any) -> list[dict[str, str]]:
+RowNumbers = tuple[str, Sequence[int]]
+
+
+def notices(
+    caught: Sequence[Any], names: Sequence[str], estimator: Any, rows: RowNumbers | None = None
+) -> list[dict[str, str]]:
     """Warnings as run.json has them: what was seen and what it means, and what to try.
 
     Parameters
@@ -40,12 +45,16 @@ def notices(caught: Sequence[Any], names: Sequence[str], estimator: Any) -> list
         The columns of the file, in the order of the features.
     estimator : estimator
         The estimator, whose parameters may be options.
+    rows : pair of str and array, optional
+        What the fitted rows are called in the file, "line" or "row", and their numbers.
     """
-    found = [_notice(each.message, names, estimator) for each in caught]
+    found = [_notice(each.message, names, estimator, rows) for each in caught]
     return [each for k, each in enumerate(found) if each not in found[:k]]
 
 
-def _notice(warning: Any, names: Sequence[str], estimator: Any) -> dict[str, str]:
+def _notice(
+    warning: Any, names: Sequence[str], estimator: Any, rows: RowNumbers | None
+) -> dict[str, str]:
     finding = getattr(warning, "finding", None)
     if finding is None:  # of another library
         return {"seen": str(warning), "remedy": ""}
@@ -56,6 +65,12 @@ def _notice(warning: Any, names: Sequence[str], estimator: Any) -> dict[str, str
         called = [f"column {names[j]!r}" for j in warning.fields["columns"]]
         some = {"names": listed(called, at_most=5), "widest": called[0], "narrowest": called[-1]}
         seen, remedy = sentences(finding, **warning.fields | some)
+    if finding == "far clusters" and rows is not None:
+        from typicality.cluster._diagnostics import sentences, some_rows
+
+        word, numbers = rows
+        there = some_rows(word, [int(numbers[place]) for place in warning.fields["places"]])
+        seen, remedy = sentences(finding, **warning.fields | {"rows": there})
     known = estimator.get_params(deep=False)
     parameters = [warning.fields[name] for name in ("parameter",) if name in warning.fields]
     parameters = [n for n in parameters or _PARAMETERS.get(finding, ()) if n in known]

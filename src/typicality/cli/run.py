@@ -190,7 +190,11 @@ def _result(task: Task, estimator: Any, table: TableFile, folder: Path) -> Any:
             fit = _fit_in_memory(task, estimator, rows, clean)
         seconds = round(time.perf_counter() - began, 3)
         result = _write(task, fit, table, folder)
-    result.warnings = notices(caught, fit.rows.column_names, estimator)
+    fitted_rows = None
+    if result.fitted is not None:
+        word, numbers = result.shown.numbers
+        fitted_rows = word, numbers[result.fitted]
+    result.warnings = notices(caught, fit.rows.column_names, estimator, fitted_rows)
     result.seconds = {"fit": seconds, "all": 0.0}
     return result
 

@@ -1,6 +1,6 @@
 """Suspicious data and results: a table of findings, and the functions that look for them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +44,7 @@ _LONELY_WEIGHT = 0.5
 _LOST_SHARE = 1e-6  # of the variance: more is not what the user means
 _NARROW_FUZZIFIER = 1.45  # a bound below: the kernel, more than m, is what keeps clusters together
 _LINEAR = ", or kernel='linear', which is the same and quicker"
+_SHOWN_ROWS = 5  # of those that a message is about
 _FRAGMENTS = 2  # clusters of a single row that are nothing to speak of
 _INDEFINITE_SHARE = 1e-8  # of negative eigenvalues: more is no rounding
 
@@ -381,12 +382,21 @@ def warn_about_far_clusters(found: "Clustering") -> None:
     far = np.flatnonzero((everyone > 0) & (np.bincount(of_prototype, typical) == 0))
     if len(far) == 0:
         return
-    shown = ""
+    places: list[int] = []
     if outcome.labels is not None:
         rows = np.flatnonzero(np.isin(np.append(of_prototype, -1)[outcome.labels], far))
-        shown = f" (row {', '.join(map(str, rows[:5]))}{', ...' if len(rows) > 5 else ''})"
+        places = rows[: _SHOWN_ROWS + 1].tolist()
     n_clusters = np.count_nonzero(everyone)
-    tell("far clusters", n_far=len(far), n_clusters=n_clusters, rows=shown)
+    shown = some_rows("row", places)
+    tell("far clusters", n_far=len(far), n_clusters=n_clusters, rows=shown, places=places)
+
+
+def some_rows(word: str, numbers: Sequence[int]) -> str:
+    """A few rows in brackets, called by a word and their numbers; nothing if there are none."""
+    if not numbers:
+        return ""
+    more = ", ..." if len(numbers) > _SHOWN_ROWS else ""
+    return f" ({word} {', '.join(map(str, numbers[:_SHOWN_ROWS]))}{more})"
 
 
 def warn_about_fragments(tally: Tally, unit: float, *, remedy: str) -> None:
