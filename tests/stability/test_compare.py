@@ -188,8 +188,8 @@ def test_comparison_refuses_rows_it_cannot_use(X, words):
     [
         ({"methods": []}, "methods is empty"),
         ({"methods": "k-means"}, "must be a list"),
-        ({"methods": ["dbscan"]}, "'dbscan', which is unknown. Choose from auto, alpha-cut"),
-        ({"methods": ["k-means", "kmeans"]}, "'k-means' twice"),
+        ({"methods": ["dbscan"]}, "'dbscan' is unknown. Choose from auto, alpha-cut"),
+        ({"methods": ["k-means", "kmeans"]}, "'k-means' is named twice"),
         ({"methods": [BaseEstimator()]}, "or pass an estimator with fit_predict"),
         ({"n_clusters": 0}, "n_clusters must be"),
         ({"n_clusters": 21}, "more than the 20 distinct rows"),
