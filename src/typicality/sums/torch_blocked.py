@@ -1,5 +1,6 @@
 """A block of the matrix at a time in torch: exact, on any device that torch knows."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, fields
@@ -37,7 +38,7 @@ def log_profile(kernel: Any) -> "Callable[[Tensor], Tensor] | None":
     return None
 
 
-class DeviceOperator(Operator):
+class DeviceOperator(Operator, ABC):
     """What operators on a torch device have in common.
 
     Parameters
@@ -58,19 +59,19 @@ class DeviceOperator(Operator):
         self.columns, self.device, self.rtol = columns, device, rtol
         self._place(on_device(rows, device))
 
+    @abstractmethod
     def _place(self, rows: "Tensor") -> None:
         """Arrange rows of float64 as the sums take them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def sums(
         self, weights: "Tensor", points: "Tensor | None" = None, *, complement: bool
     ) -> "Tensor":
         """Sums of kernel values, or of one minus these, at points of float64, or at the rows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def error(self, sums: Floats) -> Floats:
         """As that of an expansion."""
-        raise NotImplementedError
 
     def complement(self, weights: Floats) -> Floats:
         return np.asarray(array_of(self.complement_of(on_device(weights, self.device))))
