@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
 EXTRA = 'pip install "typicality[cli]"'
 WITHOUT = """
 import sys
+from importlib.util import find_spec
 from importlib.machinery import PathFinder
 
 class Hiding(PathFinder):
@@ -52,3 +54,17 @@ def test_what_needs_an_extra_names_it(code):
     done = python_without_extras(code)
     assert done.returncode == 1
     assert EXTRA in done.stderr.splitlines()[-1]
+
+
+def test_saving_imports_neither_torch_nor_dask(tmp_path):
+    """Which skops would bring along where they are installed; they can be imported later."""
+    code = (
+        "import sys, typicality\n"
+        f"typicality.save(typicality.FuzzyCMeans(2), {str(tmp_path / 'model')!r})\n"
+        f"typicality.load({str(tmp_path / 'model')!r})\n"
+        "assert not {'torch', 'dask'} & {*sys.modules}, 'imported'\n"
+        "import dask\n"
+    )
+    if find_spec("dask") is None:
+        code = code.removesuffix("import dask\n")
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -10,10 +10,12 @@ import io
 import json
 import os
 import re
+import sys
 from collections.abc import Callable, Hashable
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
+from importlib import import_module
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
@@ -220,16 +222,33 @@ def trusted_types() -> list[str]:
 # ---- files ---------------------------------------------------------------------------------------
 
 
+def _skops_io() -> Any:
+    """The module skops.io, without what it does not need.
+
+    It imports all of scikit-learn, which imports torch and Dask where they are installed: a second,
+    and 200 MB. A module that is None in `sys.modules` counts as not installed.
+    """
+    if "skops.io" not in sys.modules:
+        away = [name for name in ("torch", "dask", "cupy", "jax") if name not in sys.modules]
+        sys.modules.update(dict.fromkeys(away))  # type: ignore[arg-type]
+        try:
+            import_module("skops.io")
+        finally:
+            for name in away:
+                sys.modules.pop(name, None)
+    return sys.modules["skops.io"]
+
+
 def _archive(model: Any) -> bytes:
     """The archive of a model, if it can be loaded again."""
-    import skops.io
+    skops_io = _skops_io()
 
     if not isinstance(model, BaseEstimator):
         name = getattr(model, "__name__", type(model).__name__)
         raise ModelFileError(f"This model cannot be saved: {name} is not an estimator.")
     try:
-        data = skops.io.dumps(_portable(model, {}))
-        strange = sorted({*skops.io.get_untrusted_types(data=data)} - {*trusted_types()})
+        data = skops_io.dumps(_portable(model, {}))
+        strange = sorted({*skops_io.get_untrusted_types(data=data)} - {*trusted_types()})
     except Exception as error:
         raise ModelFileError(f"This model cannot be saved: {_in_one_line(error)}.") from error
     if strange:
@@ -264,14 +283,14 @@ def _with_numbers(data: bytes) -> bytes:
 
 def _read(path: Path) -> Any:
     """The model in an archive, with all its arrays checked."""
-    import skops.io
+    skops_io = _skops_io()
 
     data = _bytes_of(path)
     with ZipFile(io.BytesIO(data)) as archive:
         largest = max((entry.file_size for entry in archive.infolist()), default=0)
     if largest > max(len(data), _LARGEST_TEXT):
         raise ModelFileError("model.skops holds a part that is larger than the file")
-    model = skops.io.loads(data, trusted=trusted_types())
+    model = skops_io.loads(data, trusted=trusted_types())
     if not isinstance(model, BaseEstimator):
         raise ModelFileError(f"it holds an object of {type(model).__name__}, which is no estimator")
     _Checker().walk(model)
