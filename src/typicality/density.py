@@ -159,7 +159,7 @@ class LeaveOneOut:
         return self._by_sums(rows, unit)
 
     def _left_out(self, own: Doubles, copies: Doubles) -> Doubles:
-        """The weight that is left out, of rows that coincide with a weight and so many copies."""
+        """The weight of one copy of rows that coincide, given their weight and number of copies."""
         one = min(1.0, float(self.copies.max()))
         unit = np.asarray(own * (one / np.maximum(copies, one)))
         unit[unit >= _WHOLE_WEIGHT] = 0.0

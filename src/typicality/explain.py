@@ -15,10 +15,10 @@ N_COMPARED = 20  # neighbours that a row is compared with
 _MOST_ROWS = 20_000  # with more of them, none is nearer to an outlier
 _TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
 _N_ALIKE = 30  # rows: a share of fewer says little
-_N_LOOKED_AT = 100  # rows that are as near as these count, too, up to so many
+_N_LOOKED_AT = 100  # the most rows that are compared with one row
 _ROWS_AT_ONCE = 1000
 _TIED = 1e-9  # squared distances that differ by less are equal
-_COMMON = 0.1  # a category that so many similar rows have is no reason
+_COMMON = 0.1  # a category with a larger share of the similar rows is not unusual
 _TYPICAL_SHARE = 0.9  # a fixed share: reasons must not depend on how many rows are flagged
 
 

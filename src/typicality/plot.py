@@ -310,7 +310,7 @@ class MembershipContourDisplay(_Display):
 
 
 def _draw_rows(ax: Any, points: Doubles, labels: Labels) -> list[Any]:
-    """Rows coloured by their cluster, one artist a label; crosses for those that belong nowhere."""
+    """Rows coloured by their cluster, one artist for each label; unassigned rows are crosses."""
     area = float(np.clip(250.0 / np.sqrt(max(len(points), 1)), 0.5, 25.0))
     rim = {"linewidths": 0.5, "edgecolors": "black"} if area > 6.0 else {"linewidths": 0.0}
     artists = []
@@ -357,7 +357,9 @@ def _membership(view: FittedView, cluster: Any) -> tuple[Doubles, str]:
         name = "largest membership" if view.shares else "typicality"
         return np.asarray(surfaces.max(axis=1, initial=0.0), dtype=np.float64), name
     if not isinstance(cluster, Integral) or int(cluster) not in range(n_surfaces):
-        known = f"they are numbered from 0 to {n_surfaces - 1}" if n_surfaces else "there is none"
+        known = f"they are numbered from 0 to {n_surfaces - 1}"
+        if n_surfaces == 0:
+            known = "the model has no clusters"
         raise ValueError(f"cluster must be the number of a cluster ({known}); got {cluster!r}.")
     name = view.word if n_surfaces == 1 else f"{view.word} of cluster {cluster}"
     return np.asarray(surfaces[:, cluster], dtype=np.float64), name

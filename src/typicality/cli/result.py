@@ -446,7 +446,7 @@ def _cramers_v(counts: Any) -> float:
 
 
 def column_of_names(cells: Mapping[str, Sequence[str]], notable: Sequence[int]) -> str | None:
-    """The most useful column of text to name rows; None where there is none.
+    """The most useful column of text to name rows; None if the table has no text.
 
     A useful column tells the notable rows apart; one that is called a name or a title comes first,
     and words, or dates of which no two are equal, are better than codes. Numbers, which identifiers
@@ -474,7 +474,7 @@ def column_of_names(cells: Mapping[str, Sequence[str]], notable: Sequence[int]) 
 
 
 def names_of(shown: ShownRows, column: str | None) -> Sequence[str]:
-    """What that column says of each row; empty texts where there is none."""
+    """The text of that column for each row; empty texts without such a column."""
     X, names = shown.rows.X, shown.rows.names
     if column is None:
         return [""] * len(X)

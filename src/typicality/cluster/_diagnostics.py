@@ -392,7 +392,7 @@ def warn_about_far_clusters(found: "Clustering") -> None:
 
 
 def some_rows(word: str, numbers: Sequence[int]) -> str:
-    """A few rows in brackets, called by a word and their numbers; nothing if there are none."""
+    """The numbers of a few rows in brackets, after a word; an empty text without rows."""
     if not numbers:
         return ""
     more = ", ..." if len(numbers) > _SHOWN_ROWS else ""

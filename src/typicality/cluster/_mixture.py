@@ -73,8 +73,6 @@ class JoinedMixture(ClusterMixin, Estimator):
         The posterior probability of each group, the sum over its parts.
     n_clusters_ : int
         The number of groups.
-    n_parts_ : int
-        The number of Gaussians.
     agreement_ : float
         The mean adjusted Rand index of the answer to those of all mixtures that voted; 1 where none
         did.
@@ -91,7 +89,6 @@ class JoinedMixture(ClusterMixin, Estimator):
     memberships_: Annotated[Floats, "N c"]
     agreement_: float | None
     n_clusters_: Annotated[int, "c"]
-    n_parts_: int
     n_iter_: int
     status_: Status
     sums_: str
@@ -122,7 +119,6 @@ class JoinedMixture(ClusterMixin, Estimator):
         self.prototype_labels_ = np.arange(self.n_clusters_, dtype=np.int32)
         centers = self._parts.group_means() * self._scale + self._center
         self.cluster_centers_ = centers.astype(rows.dtype)
-        self.n_parts_ = len(self._parts.weights)
         self.n_iter_, self.status_ = chosen.n_iter, Status.CONVERGED
         self.sums_ = (
             f"Gaussian mixtures of up to {_MOST_PARTS} components were fitted on "
