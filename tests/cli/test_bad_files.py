@@ -10,7 +10,7 @@ import typicality.cli.run as running
 from bad_files import BAD_TEXTS
 from typicality.cli.errors import option_of
 from typicality.exceptions import TableError
-from typicality.tables import open_table, read_rows, reading
+from typicality.tables import columns, open_table, read_rows
 
 EVERY_TEXT = {name: bad[0] for name, bad in BAD_TEXTS.items()}
 
@@ -75,7 +75,7 @@ def test_remedies_name_options(run, folder, name, contents, remedy):
 
 def test_file_with_too_many_numbers_is_refused_where_all_are_needed(run, folder, monkeypatch):
     (folder / "rows.csv").write_text("a,b\n1,2\n3,5\n7,1\n", encoding="utf-8")
-    monkeypatch.setattr(reading, "MOST_NUMBERS", 5)
+    monkeypatch.setattr(columns, "MOST_NUMBERS", 5)
     done = run("compare", "rows.csv")
     assert done.exit_code == 3
     assert done.stderr.endswith("Make a smaller file, with fewer rows or columns.\n")

@@ -12,7 +12,7 @@ import pytest
 from typicality.cli import machine, writing
 from typicality.cli import run as running
 from typicality.exceptions import TableError
-from typicality.tables import reading
+from typicality.tables import columns
 
 TEXT = {"encoding": "utf-8"}
 SIZES = (400, 0, 350)
@@ -61,7 +61,7 @@ def in_blocks(run, monkeypatch):
 
     def invoke(*arguments):
         with monkeypatch.context() as patch:
-            patch.setattr(reading, "MOST_NUMBERS", 0)
+            patch.setattr(columns, "MOST_NUMBERS", 0)
             return run(*arguments)
 
     return invoke
@@ -175,7 +175,7 @@ def test_what_needs_all_rows_is_refused_with_a_remedy(in_blocks, parts, tmp_path
 
 
 def test_reference_is_refused_in_blocks(run, parts, tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "MOST_NUMBERS", 1200)  # of 1500, and 800 of the reference
+    monkeypatch.setattr(columns, "MOST_NUMBERS", 1200)  # of 1500, and 800 of the reference
     clean = next(parts.glob("part-0.*"))
     done = run("outliers", parts, "--reference", clean, "-o", tmp_path / "out")
     assert done.exit_code == 3

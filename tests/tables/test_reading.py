@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from typicality.exceptions import TableError
-from typicality.tables import LeftOut, Place, base, open_table, read_rows, reading
+from typicality.tables import LeftOut, base, columns, open_table, read_rows
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_whole_numbers_called_an_id_are_left_out(read, name):
 def test_missing_numbers_are_counted_and_placed(read):
     table = read({"a": ["1", "2", "", "3"], "b": ["1", "NA", "?", "4"], "c": ["5", "6", "7", "9"]})
     np.testing.assert_array_equal(table.n_missing, [1, 2, 0])
-    assert table.first_missing == Place(1, 3, "b")
+    assert table.first_missing == "line 3"
     np.testing.assert_array_equal(np.isnan(table.X), [[0, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 0]])
     assert table.X.dtype == np.float64
     assert table.fingerprint.startswith("sha256:")
@@ -105,7 +105,7 @@ def test_columns_are_judged_over_all_blocks(tmp_path, monkeypatch):
     assert result.names == ("constant", "gap", "x")
     np.testing.assert_array_equal(result.X[:, 2], np.arange(n) ** 2)
     np.testing.assert_array_equal(result.n_missing, [0, 1, 0])
-    assert result.first_missing == Place(n - 1, n + 1, "gap")
+    assert result.first_missing == f"line {n + 1}"
     reasons = {column.name: column.reason for column in result.left_out}
     assert reasons["id"] == f"an identifier: it numbers the rows from 0 to {n - 1}"
     assert reasons["almost"].startswith(f"1 of {n:,} cells are not numbers (first 'oops' in line")
@@ -130,7 +130,7 @@ def test_text_becomes_categories_when_asked(read):
     city = found.categories[0]
     assert city.values == ("Bonn", "Ulm")
     assert city.codes[:4].tolist() == [0, 1, -1, -1]
-    assert (city.n_missing, city.first_missing) == (10, Place(2, 4, "city"))
+    assert (city.n_missing, city.first_missing) == (10, (2, "line 4"))
     np.testing.assert_array_equal(found.X[:4, 1], [0, 2, np.nan, 1])
 
 
@@ -164,7 +164,7 @@ def test_columns_are_judged_without_holding_numbers(read):
 
 
 def test_large_table_is_refused_after_the_first_blocks(read, monkeypatch):
-    monkeypatch.setattr(reading, "MOST_NUMBERS", 100_000)
+    monkeypatch.setattr(columns, "MOST_NUMBERS", 100_000)
     monkeypatch.setattr(base, "BLOCK_BYTES", 2**17)
     given = {f"c{j}": [f"{j % 7}", *(str(i) for i in range(800))] for j in range(1000)}
     with pytest.raises(TableError, match="too large"):

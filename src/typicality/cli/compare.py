@@ -144,7 +144,7 @@ def _write(folder: Path, found: "Comparison", rows: "FileRows", record: dict[str
     import numpy as np
 
     from typicality.cli.folder import write_csv, write_record
-    from typicality.tables import write_table
+    from typicality.tables import csv_text
 
     write_csv(folder / _FILES[1], record["methods"])
     # Labels of the clusterers and 1 for outliers of the detectors; masked in rows not compared.
@@ -156,5 +156,9 @@ def _write(folder: Path, found: "Comparison", rows: "FileRows", record: dict[str
         column[np.flatnonzero(rows.kept)[found.rows]] = of_compared
         columns["".join(c if c.isalnum() else "_" for c in name)] = column
     with open(folder / _FILES[2], "xb") as stream:
-        write_table(stream, rows.table, columns, safe=rows.options.safe_csv)
+        for block in rows.table.blocks():
+            places = slice(block.first_row, block.first_row + block.n_rows)
+            some = {name: column[places] for name, column in columns.items()}
+            safe, is_first = rows.options.safe_csv, block.first_row == 0
+            stream.write(csv_text(block, some, header=is_first, safe=safe))
     write_record(folder / _FILES[0], record)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from typicality._typing import Doubles
 from typicality._words import counted, listed
-from typicality.cli.console import place, shown
+from typicality.cli.console import shown
 from typicality.cli.errors import UnusableError, option_of
 from typicality.cli.options import FORMAT, Options
 from typicality.cli.parameters import near_name
@@ -284,20 +284,16 @@ def _without_unfit_categories(numeric: NumericTable, options: Options) -> Numeri
             kept.append(column)
         else:
             left_out.append(LeftOut(column.name, reason))
-    first = numeric.n_with_digits
-    told = (*numeric.left_out[:first], *left_out, *numeric.left_out[first:])
-    return numeric._replace(categories=tuple(kept), left_out=told)
+    told = sorted([*numeric.left_out, *left_out], key=lambda column: not column.has_digits)
+    return numeric._replace(categories=tuple(kept), left_out=tuple(told))
 
 
 def _about_missing(table: TableFile, numeric: NumericTable, words: str) -> str:
     worst = sorted(numeric.missing_by_column.items(), key=lambda pair: -pair[1])
     phrases = [f"{name!r} ({count:,})" for name, count in worst if count]
     columns = "column" if len(phrases) == 1 else "the columns"
-    found = [numeric.first_missing, *(column.first_missing for column in numeric.categories)]
-    earliest = min((at for at in found if at is not None), key=lambda at: at.row)
-    first = earliest.source or place(earliest.row, earliest.line)
     return (
-        f"{table.name}: {words}, in {columns} {listed(phrases, at_most=3)}, first in {first}; "
-        "leave those rows out with --missing drop, fill in medians with --missing median, or leave "
-        "columns out with --ignore."
+        f"{table.name}: {words}, in {columns} {listed(phrases, at_most=3)}, first in "
+        f"{numeric.first_missing}; leave those rows out with --missing drop, fill in medians with "
+        "--missing median, or leave columns out with --ignore."
     )

@@ -32,8 +32,8 @@ from typicality.cli.rows import (
 )
 from typicality.exceptions import ColumnError, TableError
 from typicality.tables import Block, NumericTable, TableFile
+from typicality.tables.columns import TooLargeError
 from typicality.tables.opening import JOINED_FORMATS, kind_of_suffix
-from typicality.tables.reading import TooLargeError
 
 _SHOWN = 20_000  # rows in the report of a file that is not held in memory, drawn at random
 _ON_A_SAMPLE = ("auto", "alpha-cut")  # methods that need their rows in memory

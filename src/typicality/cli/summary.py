@@ -335,7 +335,7 @@ def about_rows(rows: FileRows, X: Doubles) -> str:
     sentences += _about_categories(rows)
     if left_out:
         reasons = [f"{shown(column.name)}, {column.sentence(option_of)}" for column in left_out]
-        n_told = max(_MOST_LEFT_OUT, rows.numeric.n_with_digits)
+        n_told = max(_MOST_LEFT_OUT, sum(column.has_digits for column in left_out))
         more = len(reasons) - n_told
         others = [f"and {more:,} more"] if more > 0 else []
         sentences.append(f"Left out: {'; '.join([*reasons[:n_told], *others])}.")

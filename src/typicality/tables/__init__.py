@@ -3,9 +3,8 @@
 :func:`open_table` opens files (csv, tsv, ndjson, json, parquet, arrow, npy, xlsx; text can be
 compressed), folders of files, and dataframes. :func:`read_rows` reads the columns of numbers, and
 reports which columns it left out and why. :func:`rows_of` returns the numbers of a block for a
-fitted model. :func:`csv_text` and :func:`write_table` make csv, and :func:`arrow_rows`
-returns Arrow tables for parquet. If a file cannot be used, a
-:class:`~typicality.exceptions.TableError` is raised.
+fitted model. :func:`csv_text` makes csv, and :func:`arrow_rows` Arrow tables for parquet. If a file
+cannot be used, a :class:`~typicality.exceptions.TableError` is raised.
 
 Text files are UTF-8, UTF-16 with a byte order mark, or cp1252 (Latin-1). The delimiter is detected:
 comma, semicolon, tab, bar or whitespace. Quoted cells can have line breaks. Lines at the top that
@@ -26,23 +25,22 @@ if find_spec("pyarrow") is None:
         name="pyarrow",
     )
 
-from typicality.tables.base import Block, Place, TableFile
+from typicality.tables.base import Block, TableFile
 from typicality.tables.cells import MISSING
-from typicality.tables.columns import LeftOut
-from typicality.tables.opening import FORMATS, open_table
-from typicality.tables.reading import (
+from typicality.tables.columns import (
     CategoryColumn,
+    LeftOut,
     NumericTable,
     categories_of,
     read_rows,
     rows_of,
 )
+from typicality.tables.opening import FORMATS, open_table
 from typicality.tables.writing import (
     arrow_rows,
     csv_text,
     free_names,
     masked_columns,
-    write_table,
 )
 
 __all__ = [
@@ -52,7 +50,6 @@ __all__ = [
     "CategoryColumn",
     "LeftOut",
     "NumericTable",
-    "Place",
     "TableFile",
     "arrow_rows",
     "categories_of",
@@ -62,5 +59,4 @@ __all__ = [
     "open_table",
     "read_rows",
     "rows_of",
-    "write_table",
 ]

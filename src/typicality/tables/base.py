@@ -49,18 +49,6 @@ class Assumption(NamedTuple):
         return self.what + (f" ({self.remedy.sentence(option_of)})" if self.remedy else "")
 
 
-class Place(NamedTuple):
-    """The position of a cell: row (from 0), line (from 1, or None), column.
-
-    If the table has several files, the last field is the position as text, with the file.
-    """
-
-    row: int
-    line: int | None
-    column: str
-    source: str = ""
-
-
 class Part(NamedTuple):
     """Some rows of a file: their cells, their lines, and the fraction of the file up to them."""
 
@@ -160,10 +148,10 @@ class Block:
         line = self.line_of(row)
         return f"row {self._row_in_file + row} counted from 0" if line is None else f"line {line}"
 
-    def cell(self, row: int, name: str) -> Place:
-        """The position of a cell of this block."""
-        where = f"{self.source}, {self.place(row)}" if self.is_part else ""
-        return Place(self.first_row + row, self.line_of(row), name, where)
+    def position(self, row: int) -> tuple[int, str]:
+        """The number in the table of a row of this block, and its position as text."""
+        where = f"{self.source}, " if self.is_part else ""
+        return self.first_row + row, where + self.place(row)
 
     def bad_cell(
         self, row: int, name: str, reason: str, remedy: Remedy | None = None

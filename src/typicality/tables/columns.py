@@ -1,19 +1,31 @@
-"""What is known of a column of a table after some blocks: numbers, or why it is left out."""
+"""Which columns of a table are numbers to work with, and why the others are not."""
 
 import re
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from typicality._typing import Doubles
+from typicality._threads import stream_in_threads
+from typicality._typing import Doubles, Places
 from typicality._words import listed, shown
 from typicality.exceptions import OptionOf, Remedy, TableError
-from typicality.tables.base import Block, Place
-from typicality.tables.cells import TRUTH, ParsedColumn, is_mostly_digits, look_of
+from typicality.tables.base import Block, TableFile
+from typicality.tables.cells import (
+    TRUTH,
+    ParsedColumn,
+    is_missing,
+    is_mostly_digits,
+    look_of,
+    value_of_text,
+)
 
+MOST_NUMBERS = 2**27  # rows times columns of numbers that are held in memory
+ALL_MISSING = "all values are missing"
 _FEWEST_TO_NUMBER = 10  # rows: fewer whole numbers in a row may well be measurements
 _NEARLY = 0.05  # of the cells may be no numbers in a column that is nearly numeric
-ALL_MISSING = "all values are missing"
 _N_LOOKED_AT = 100
 _ADVICE = {
     "dates or times": ": write them as numbers to use them, e.g. as days since the first date",
@@ -22,7 +34,17 @@ _REMEDIES = {
     "numbers with a decimal comma": Remedy("decimal", ",", "use {} to use them"),
     "numbers with a decimal point": Remedy("decimal", ".", "use {}, as others have commas"),
 }
-_CATEGORIES = ("text", TRUTH)  # looks of columns that may be categories
+_UNSURE = (
+    "its points may be decimal points or separators of thousands, and other columns have decimal "
+    "commas"
+)
+_ARE_POINTS = Remedy(
+    "decimal", ".", "use {} if they are decimal points, or remove the separators of thousands"
+)
+
+
+class TooLargeError(TableError):
+    """The table has too many numbers to hold them in memory."""
 
 
 class LeftOut(NamedTuple):
@@ -36,11 +58,14 @@ class LeftOut(NamedTuple):
         What is wrong with it.
     remedy : Remedy, optional
         A parameter that helps.
+    has_digits : bool, default=False
+        Whether most of its text is digits, so that it may have been meant as numbers.
     """
 
     name: str
     what: str
     remedy: Remedy | None = None
+    has_digits: bool = False
 
     @property
     def reason(self) -> str:
@@ -52,6 +77,276 @@ class LeftOut(NamedTuple):
         return self.what + (f": {self.remedy.sentence(option_of)}" if self.remedy else "")
 
 
+class CategoryColumn(NamedTuple):
+    """A column of categories.
+
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    codes : array of shape (n,), int32
+        The category of each row, as an index into `values`; -1 if it is missing.
+    values : tuple of str
+        The categories, in order of appearance.
+    first_missing : tuple of int and str, or None
+        The row of the first missing category, and its position as text.
+    """
+
+    name: str
+    codes: NDArray[np.int32]
+    values: tuple[str, ...]
+    first_missing: tuple[int, str] | None = None
+
+    @property
+    def n_missing(self) -> int:
+        """The number of rows with a missing category."""
+        return int(np.count_nonzero(self.codes < 0))
+
+
+class NumericTable(NamedTuple):
+    """The numbers of a table and, if requested, its categories.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        The numbers; NaN if they are missing. Ordered categories are ranks, in the last columns.
+    names : tuple of str
+        The names of the columns.
+    left_out : tuple of LeftOut
+        The columns that are left out, and why. Columns with mostly digits come first.
+    n_missing : array of shape (d,)
+        The number of missing values of each column.
+    first_missing : str or None
+        The position of the first missing value, row by row.
+    fingerprint : str
+        "sha256:" and the hash of the bytes of the file.
+    signs : dict of str to str
+        The sign of each column with numbers like $7,440 or 60%. The sign is empty for columns that
+        have only separators of thousands.
+    categories : tuple of CategoryColumn
+        The columns of categories.
+    """
+
+    X: Doubles
+    names: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+    n_missing: Places
+    first_missing: str | None
+    fingerprint: str
+    signs: dict[str, str]
+    categories: tuple[CategoryColumn, ...] = ()
+
+    @property
+    def missing_by_column(self) -> dict[str, int]:
+        """How many values each column misses, numbers first."""
+        counts = dict(zip(self.names, self.n_missing.tolist(), strict=True))
+        return counts | {column.name: column.n_missing for column in self.categories}
+
+
+# ---- for fitted models ---------------------------------------------------------------------------
+
+
+def categories_of(
+    block: Block, name: str, order: Sequence[str] | None = None, *, known: Sequence[str] = ()
+) -> list[str]:
+    """The categories of the rows of a block as text; empty if a category is missing.
+
+    If `order` is given, other categories raise an error that names the line and the column. If a
+    cell is not in `known`, it becomes the category with the same value, if there is one. For
+    example, 1.0 and true in a dataframe become 1 and True of a csv file.
+    """
+    _refuse_absent([name], block.names, block.source)
+    texts = ["" if is_missing(cell) else cell.strip() for cell in block.cells(name)]
+    known = known or order or ()
+    if known:
+        by_value = {value_of_text(category): category for category in known}
+        meant = {text: text for text in known} | {"": ""}
+        for text in {*texts} - {*meant}:
+            meant[text] = by_value.get(value_of_text(text), text)
+        texts = [meant[text] for text in texts]
+    for row, text in enumerate(texts if order is not None else ()):
+        if text and text not in known:
+            what = f"is not one of its ordered categories ({listed(map(shown, known))}). Add it to "
+            raise block.bad_cell(row, name, f"{what}them, or correct it.")
+    return texts
+
+
+def rows_of(
+    block: Block, names: Sequence[str], *, signs: Mapping[str, str] | None = None
+) -> Doubles:
+    """Some columns of a block as numbers, for a fitted model.
+
+    Parameters
+    ----------
+    block : Block
+        Rows of a table.
+    names : sequence of str
+        The columns, in the order of the model.
+    signs : mapping of str to str, optional
+        The signs of columns with numbers like $7,440, from :func:`read_rows`.
+
+    Returns
+    -------
+    array of shape (n_rows, d)
+        The numbers; NaN if they are missing. Text and infinite numbers raise an error that names
+        the line and the column.
+    """
+    _refuse_absent(names, block.names, block.source)
+    parsed = block.parse(names)
+    for j, name in enumerate(names):
+        if signs is not None and name in signs:
+            parsed[j], found = block.strip_signs(name, parsed[j])
+            _refuse_mixed_signs(name, found | {signs[name]}, block.source)
+        numbers, strangers = parsed[j]
+        if len(strangers):
+            raise block.not_a_number(int(strangers[0]), name)
+        if np.isinf(numbers).any():
+            raise block.not_finite(int(np.isinf(numbers).argmax()), name)
+    return np.stack([column.numbers for column in parsed], axis=1)
+
+
+def _refuse_mixed_signs(name: str, signs: set[str], source: str) -> None:
+    """Numbers with different signs are not to be compared."""
+    if mixed := _mixed_signs(signs):
+        raise TableError(
+            f"{mixed}. Write all of them with the same sign.", source=source, column=name
+        )
+
+
+def _mixed_signs(signs: set[str]) -> str | None:
+    """What is wrong with these signs in one column; an amount may be without its sign."""
+    if len(signs - {""}) < 2 and not any(signs >= {sign, ""} for sign in ("%", TRUTH)):
+        return None
+    found = listed(shown(sign) if sign else "none" for sign in sorted(signs))
+    return f"numbers have different currency or percent signs ({found})"
+
+
+def _refuse_absent(wanted: Sequence[str], names: Sequence[str], source: str) -> None:
+    known = set(names)
+    absent = [name for name in wanted if name not in known]
+    if absent:
+        folded = [name for name in names if name.casefold() == absent[0].casefold()]
+        near = folded or get_close_matches(absent[0], names, 1)
+        hint = f"Did you mean {shown(near[0])}? " if near else ""
+        raise TableError(
+            f"{source} has no column {listed(map(shown, absent))}. {hint}Its columns are "
+            f"{listed(map(shown, names))}.",
+            column=absent[0],
+        )
+
+
+# ---- for a fit -----------------------------------------------------------------------------------
+
+
+def read_rows(
+    table: TableFile,
+    *,
+    columns: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+    categorical: str | Sequence[str] = (),
+    ordered: Mapping[str, Sequence[str]] | None = None,
+    hold: bool = True,
+) -> NumericTable:
+    """Read the columns of numbers of a table into memory.
+
+    Currency signs, percent signs and separators of thousands are removed: $7,440 is 7440. True is
+    1, and false is 0. Columns with several signs, or with percentages and other numbers, are not
+    used.
+
+    These columns are left out, with a reason: text and dates; columns without values; constant
+    columns; and identifiers. An identifier is a column of integers whose name ends with "id" (such
+    as user_id), or a column that numbers the rows: in a file of ten rows or more, distinct integers
+    that fill a range as long as the file.
+
+    If some columns have decimal commas and others decimal points in the first lines, a column is
+    left out if all its points there could separate thousands.
+
+    A table of more than 2**27 numbers raises an error as soon as its size is known; read such a
+    table with :func:`typicality.open_rows`.
+
+    Parameters
+    ----------
+    table : TableFile
+        The table.
+    columns : sequence of str, optional
+        The columns to read, in this order. None of them is left out, and text in them raises an
+        error.
+    ignore : sequence of str, default=()
+        Columns to leave out.
+    categorical : "auto" or sequence of str, default=()
+        Columns of categories, which are read in one more pass. "auto" takes all columns of text and
+        booleans.
+    ordered : mapping of str to sequence of str, optional
+        Columns of ordered categories, with the categories from the lowest to the highest. They
+        become ranks 0, 1, ...
+    hold : bool, default=True
+        Whether to keep the numbers in memory. If False, X has no rows, and there are no categories.
+
+    Returns
+    -------
+    NumericTable
+        The numbers, the columns that were left out, and the positions of missing numbers.
+    """
+    orders, is_auto = dict(ordered or {}), categorical == "auto"
+    named = [name for name in ([] if is_auto else categorical) if name not in {*orders, *ignore}]
+    wanted = _wanted(table, columns, ignore, [*named, *orders])
+    is_chosen = columns is not None
+    judged = [Column(name, is_chosen, truth_is_text=is_auto, is_kept=hold) for name in wanted]
+    n_rows = _see_all(table, judged, refuse_text=is_chosen and not is_auto)
+    text = [column.name for column in judged if is_auto and column.holds_categories]
+    numeric = [column for column in judged if column.name not in text]
+    left_out: list[LeftOut] = []
+    if is_chosen:
+        _refuse_text(table, numeric)
+    else:
+        left_out = [found for column in numeric if (found := column.left_out(table.unsure))]
+        left_out.sort(key=lambda column: not column.has_digits)
+    unused = {column.name for column in left_out}
+    chosen = [column for column in numeric if column.name not in unused]
+    for column in chosen:
+        if column.endless is not None:
+            raise column.endless
+        _refuse_mixed_signs(column.name, column.signs | column.bare, table.name)
+    categories = _read_categories(table, [*orders, *named, *text], orders)
+    if not chosen and not categories:
+        raise _nothing_left(table, left_out)
+    ranks, categories = categories[: len(orders)], categories[len(orders) :]
+    X = _stacked(chosen, n_rows if hold else 0)
+    if ranks:
+        X = np.column_stack([X, *(_ranks(column, orders[column.name]) for column in ranks)])
+    used: list[Any] = [*chosen, *ranks]
+    missing = [column.first_missing for column in [*used, *categories] if column.first_missing]
+    return NumericTable(
+        X=X,
+        names=tuple(column.name for column in used),
+        left_out=(*left_out, *(LeftOut(name, "you asked to ignore it") for name in ignore)),
+        n_missing=np.array([column.n_missing for column in used], dtype=np.intp),
+        first_missing=min(missing)[1] if missing else None,
+        fingerprint=table.fingerprint,
+        signs={column.name: max(column.signs) for column in chosen if column.signs},
+        categories=tuple(categories),
+    )
+
+
+def _wanted(
+    table: TableFile, columns: Sequence[str] | None, ignore: Sequence[str], as_text: Sequence[str]
+) -> list[str]:
+    """Which columns may be numbers."""
+    _refuse_absent([*(columns or ()), *ignore, *as_text], table.names, table.name)
+    candidates = table.names if columns is None else columns
+    wanted = [name for name in candidates if name not in {*ignore, *as_text}]
+    if not wanted and not as_text:
+        raise TableError(
+            f"{table.name}: no column was chosen. Choose some columns, or ignore fewer."
+        )
+    if len(set(wanted)) < len(wanted):
+        twice = next(name for name in wanted if wanted.count(name) > 1)
+        raise TableError(
+            f"{table.name}: column {shown(twice)} was chosen twice. Name it only once."
+        )
+    return wanted
+
+
 class Column:
     """What is known of a column after some blocks.
 
@@ -61,8 +356,8 @@ class Column:
         Its numbers, block by block, if they are kept; none where it is no column of numbers.
     n_seen, n_missing, n_strangers : int
         How many cells it has, how many of them are missing, and how many are text.
-    first_missing : Place or None
-        The first of those that are missing.
+    first_missing : tuple of int and str, or None
+        The row of the first missing number, and its position as text.
     text, endless : TableError or None
         An error about the first cell of text, and about the first infinity.
     signs : set of str
@@ -71,19 +366,15 @@ class Column:
         "" where other cells are digits only.
     """
 
-    def __init__(
-        self, name: str, *, is_chosen: bool, truth_is_text: bool = False, kept: bool
-    ) -> None:
+    def __init__(self, name: str, is_chosen: bool, *, truth_is_text: bool, is_kept: bool) -> None:
         self.name = name
-        self._truth_is_text = truth_is_text
-        self._is_kept = kept
+        self._is_chosen, self._truth_is_text, self._is_kept = is_chosen, truth_is_text, is_kept
         self._sums = [0, 0]  # of its whole numbers and their squares, modulo 2**64
         self.signs: set[str] = set()
         self.bare: set[str] = set()
-        self._is_chosen = is_chosen
         self.pieces: list[Doubles] = []
         self.n_seen = self.n_missing = self.n_strangers = 0
-        self.first_missing: Place | None = None
+        self.first_missing: tuple[int, str] | None = None
         self.text: TableError | None = None
         self.endless: TableError | None = None
         self._low, self._high = np.inf, -np.inf
@@ -97,14 +388,9 @@ class Column:
         return self.n_strangers <= _NEARLY * self.n_seen
 
     @property
-    def has_digits(self) -> bool:
-        """Whether it has text, and most of it is digits, or most other cells are numbers."""
-        return self._is_in_digits or (self.n_strangers > 0 and self.is_candidate)
-
-    @property
     def holds_categories(self) -> bool:
         """Whether it has text that is no number, date or time."""
-        return self.n_strangers > 0 and not self.is_candidate and self._look in _CATEGORIES
+        return self.n_strangers > 0 and not self.is_candidate and self._look in ("text", TRUTH)
 
     def see(self, block: Block, parsed: ParsedColumn) -> None:
         """Take in one more block."""
@@ -117,19 +403,12 @@ class Column:
             self.bare = {""}
         numbers, strangers = parsed
         if len(strangers) and self.text is None:
-            cells, first = block.cells(self.name), int(strangers[0])
-            self.text = block.not_a_number(first, self.name)
-            self._first_stranger = f"{shown(cells[first])} in {block.place(first)}"
-            some = [cells[i] for i in strangers[:_N_LOOKED_AT]]
-            self._look = look_of(some, block.decimal)
-            self._is_in_digits = 2 * sum(map(is_mostly_digits, some)) > len(some)
-            self.pieces.clear()
+            self._see_text(block, strangers)
         self.n_strangers += len(strangers)
         missing = np.isnan(numbers)
         n_missing = int(np.count_nonzero(missing))
         if n_missing and self.first_missing is None:
-            row = int(missing.argmax())
-            self.first_missing = block.cell(row, self.name)
+            self.first_missing = block.position(int(missing.argmax()))
         present = numbers[~missing] if n_missing else numbers
         if len(present):
             self._low = min(self._low, present.min())
@@ -146,23 +425,36 @@ class Column:
         if self._is_kept and not self.n_strangers:
             self.pieces.append(numbers)
 
-    def left_out(self) -> LeftOut | None:
+    def _see_text(self, block: Block, strangers: Places) -> None:
+        """Keep the first text, and what the first texts look like."""
+        cells, first = block.cells(self.name), int(strangers[0])
+        self.text = block.not_a_number(first, self.name)
+        self._first_stranger = f"{shown(cells[first])} in {block.place(first)}"
+        some = [cells[i] for i in strangers[:_N_LOOKED_AT]]
+        self._look = look_of(some, block.decimal)
+        self._is_in_digits = 2 * sum(map(is_mostly_digits, some)) > len(some)
+        self.pieces.clear()
+
+    def left_out(self, unsure: frozenset[str]) -> LeftOut | None:
         """Why the column is not one to work with; None if it is."""
         if self.n_strangers and self.is_candidate:
             what = (
                 f"{self.n_strangers:,} of {self.n_seen:,} cells are not numbers (first "
                 f"{self._first_stranger}): correct them or leave them empty to use it"
             )
-            return LeftOut(self.name, what)
+            return LeftOut(self.name, what, has_digits=True)
         if self.n_strangers:
             what = f"{self._look} (first {self._first_stranger}){_ADVICE.get(self._look, '')}"
-            return LeftOut(self.name, what, _REMEDIES.get(self._look))
-        if self.signs and (mixed := mixed_signs(self.signs | self.bare)):
-            return LeftOut(self.name, mixed)
-        reason = self._reason()
+            remedy, has_digits = _REMEDIES.get(self._look), self._is_in_digits
+            return LeftOut(self.name, what, remedy, has_digits or self.name in unsure)
+        if self.name in unsure:
+            return LeftOut(self.name, _UNSURE, _ARE_POINTS, has_digits=True)
+        reason = _mixed_signs(self.signs | self.bare) if self.signs else None
+        reason = reason or self._no_measurement()
         return None if reason is None else LeftOut(self.name, reason)
 
-    def _reason(self) -> str | None:
+    def _no_measurement(self) -> str | None:
+        """Why its numbers are not to be compared; None if they are."""
         if self.n_missing == self.n_seen:
             return ALL_MISSING
         if self._low == self._high:
@@ -186,15 +478,114 @@ class Column:
         return self._sums == [(low + high) * n // 2 % 2**64, (squares[1] - squares[0]) % 2**64]
 
 
-def mixed_signs(signs: set[str]) -> str | None:
-    """What is wrong with these signs in one column; an amount may be without its sign."""
-    if len(signs - {""}) < 2 and not any(signs >= {sign, ""} for sign in ("%", TRUTH)):
-        return None
-    found = listed(shown(sign) if sign else "none" for sign in sorted(signs))
-    return f"numbers have different currency or percent signs ({found})"
-
-
 def _is_called_id(name: str) -> bool:
     """Names such as id, user_id, "Order ID" and userId, and not paid or grid."""
     words = re.sub(r"(?<=[a-z])(?=I[dD]$)", " ", name.strip())
     return re.split(r"[\W_]+", words)[-1].lower() == "id"
+
+
+def _refuse_text(table: TableFile, chosen: Sequence[Column]) -> None:
+    """An error where a column that was chosen by name may be none of numbers."""
+    for column in chosen:
+        if column.text is not None:
+            raise column.text
+        if column.name in table.unsure:
+            remedy = _ARE_POINTS._replace(words=f"For decimal points, {_ARE_POINTS.words}.")
+            raise TableError(f"{_UNSURE}.", source=table.name, column=column.name, remedy=remedy)
+
+
+def _see_all(table: TableFile, judged: Sequence[Column], *, refuse_text: bool) -> int:
+    """Show all blocks to columns, and return the number of rows."""
+    n_rows = 0
+    blocks = ((block, [c for c in judged if c.is_candidate]) for block in table.blocks())
+    for block, found in stream_in_threads(_parsed, blocks):
+        for column, parsed in found:
+            if column.is_candidate:  # still: blocks are parsed ahead
+                column.see(block, parsed)
+            if refuse_text and column.text is not None:
+                raise column.text
+        n_rows += block.n_rows
+        n_held = sum(column._is_kept and column.n_strangers == 0 for column in judged)
+        _refuse_beyond(table.name, int(n_rows / block.fraction_read), n_held)
+    for column in judged:
+        if column._is_chosen and column.text is None and column.n_missing == column.n_seen:
+            raise TableError(
+                f"{ALL_MISSING}. Choose other columns.", source=table.name, column=column.name
+            )
+    return n_rows
+
+
+def _parsed(
+    item: tuple[Block, list[Column]],
+) -> tuple[Block, list[tuple[Column, ParsedColumn]]]:
+    block, columns = item
+    parsed = block.parse([column.name for column in columns]) if columns else []
+    return block, list(zip(columns, parsed, strict=True))
+
+
+def _stacked(columns: Sequence[Column], n_rows: int) -> Doubles:
+    """The numbers of columns side by side; the columns give theirs away."""
+    X = np.empty((n_rows, len(columns)))
+    end = n_rows if columns else 0
+    while end:  # from the last block to the first, each freed: there is never a second copy of all
+        block_rows = np.stack([column.pieces.pop() for column in columns], axis=1)
+        X[end - len(block_rows) : end] = block_rows
+        end -= len(block_rows)
+    return X
+
+
+def _read_categories(
+    table: TableFile, names: Sequence[str], orders: Mapping[str, Sequence[str]]
+) -> list[CategoryColumn]:
+    """Columns of text in one more pass, as codes."""
+    places: list[dict[str, int]] = [{"": -1} for _ in names]
+    pieces: list[list[NDArray[np.int32]]] = [[] for _ in names]
+    first: list[tuple[int, str] | None] = [None for _ in names]
+    for block in table.blocks() if names else ():
+        for j, name in enumerate(names):
+            place, texts = places[j], categories_of(block, name, orders.get(name))
+            codes = [place.setdefault(text, len(place) - 1) for text in texts]
+            pieces[j].append(np.array(codes, dtype=np.int32))
+            if first[j] is None and -1 in codes:
+                first[j] = block.position(codes.index(-1))
+    return [
+        CategoryColumn(name, np.concatenate(pieces[j]), tuple(places[j])[1:], first[j])
+        for j, name in enumerate(names)
+    ]
+
+
+def _ranks(column: CategoryColumn, order: Sequence[str]) -> Doubles:
+    """The ranks of ordered categories; NaN where one is missing."""
+    rank = [float(order.index(value)) for value in column.values]
+    return np.array([*rank, np.nan])[column.codes]
+
+
+def _refuse_beyond(name: str, n_rows: int, n_columns: int) -> None:
+    """An error where there will be too many numbers; the number of rows may be an estimate."""
+    if n_rows * n_columns > MOST_NUMBERS:
+        raise TooLargeError(
+            f"{name} is too large for memory: about {n_rows:,} rows of {n_columns:,} columns of "
+            f"numbers are more than {MOST_NUMBERS:,} numbers. Make a smaller file, with fewer "
+            "rows or columns."
+        )
+
+
+def _nothing_left(table: TableFile, left_out: Sequence[LeftOut]) -> TableError:
+    reasons = listed(
+        (f"{shown(column.name)}: {column.what}" for column in left_out), separator="; "
+    )
+    if table.n_rows == 1:
+        return TableError(
+            f"{table.name} has only one row, so no column can be used ({reasons}). Add rows."
+        )
+    remedies = [
+        column.remedy._replace(words=f"For {shown(column.name)}, {column.remedy.words}.")
+        for column in left_out
+        if column.remedy
+    ]
+    return TableError(
+        f"{table.name} has no column of numbers ({reasons}). Add columns of numbers, or correct "
+        "cells that should be numbers.",
+        column=left_out[0].name if len(left_out) == 1 else None,
+        remedy=remedies[0] if remedies else None,
+    )

@@ -1,21 +1,19 @@
 """Rows back to csv or to Arrow, with columns appended."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from typicality._words import shown
-from typicality.exceptions import TableError
-from typicality.tables.base import Block, TableFile
+from typicality.tables.base import Block
 from typicality.tables.cells import csv_rows_of, quoted, texts_of, without_formulas
 
 _SUFFIX = "_new"
 _DIGITS = 9  # enough to tell numbers of single precision apart
-_POWERS = np.array([float(10**k) for k in range(23)])  # those that are exact
+_LARGEST_EXACT = 1e22  # of the powers of ten
 
 
 def free_names(taken: Iterable[str], wanted: Iterable[str]) -> list[str]:
@@ -60,36 +58,6 @@ def masked_columns(
         everywhere[kept] = values
         spread[name] = np.ma.array(everywhere, mask=~kept)
     return spread
-
-
-def write_table(
-    stream: IO[bytes], table: TableFile, extra: Mapping[str, NDArray[Any]], *, safe: bool = False
-) -> None:
-    """Read a table again and write it as csv, with new columns.
-
-    Parameters
-    ----------
-    stream : binary stream
-        The stream to write to.
-    table : TableFile
-        The table. If it has changed since it was read first, an error is raised.
-    extra : mapping of str to array
-        The new columns, with one entry per row; see :func:`csv_text`.
-    safe : bool, default=False
-        Whether to put an apostrophe before cells that a spreadsheet would treat as formulas.
-    """
-    n_rows = 0
-    for block in table.blocks():
-        rows = slice(block.first_row, block.first_row + block.n_rows)
-        some = {name: values[rows] for name, values in extra.items()}
-        stream.write(csv_text(block, some, header=block.first_row == 0, safe=safe))
-        n_rows += block.n_rows
-    for name, values in extra.items():
-        if len(values) != n_rows:
-            raise TableError(
-                f"{table.name} has {n_rows:,} rows, but column {shown(name)} has "
-                f"{len(values):,} entries. Read the file again."
-            )
 
 
 def csv_text(
@@ -181,17 +149,12 @@ def _number_texts(values: NDArray[Any]) -> Any:
     data, mask = np.ma.getdata(values), np.ma.getmaskarray(values)
     if data.dtype.kind != "f":
         return pa.array(data, mask=mask).cast("string").cast("binary")
-    data = data.astype(np.float64, copy=False)
-    # A whole number of nine digits over an exact power of ten is the number nearest to these
-    # digits, and Arrow prints the shortest text for it. Python formats the others.
-    size, absent = np.abs(data), mask | np.isnan(data)
-    is_usual = (size >= 1e-13) & (size < 1e8)
-    exponent = np.floor(np.log10(np.where(is_usual, size, 1.0))).astype(np.intp)
-    power = _POWERS[_DIGITS - 1 - exponent]
-    rounded = np.where(is_usual, np.rint(np.where(is_usual, data, 0.0) * power) / power, data)
-    texts = pa.array(rounded, mask=absent).cast("string")
-    slow = ~(is_usual | (size == 0) | absent)
-    if slow.any():
-        others = pa.array([f"{value:.{_DIGITS}g}" for value in data[slow].tolist()], pa.string())
-        texts = pc.replace_with_mask(texts, pa.array(slow), others)
-    return texts.cast("binary")
+    data = data.astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        exponent = np.floor(np.log10(np.where(data == 0.0, 1.0, np.abs(data)))) - (_DIGITS - 1)
+        unit = 10.0 ** np.abs(exponent)
+        rounded = np.where(exponent < 0, np.rint(data * unit) / unit, np.rint(data / unit) * unit)
+    # With an exact unit this is the number nearest to nine digits, and Arrow prints just these.
+    others = ~(unit <= _LARGEST_EXACT)
+    rounded[others] = [float(f"{value:.{_DIGITS}g}") for value in data[others].tolist()]
+    return pa.array(rounded, mask=mask | np.isnan(data)).cast("string").cast("binary")
