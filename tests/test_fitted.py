@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 
 from instances import ADAPTIVE, AUTOMATIC, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
 from typicality import EntropyCMeans, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
+from typicality.cluster._mixture import JoinedMixture
 from typicality.exceptions import ClusteringWarning
 from typicality.fitted import chosen_method, view
 from typicality.plot import MembershipContourDisplay, MembershipHistogramDisplay
@@ -184,3 +186,44 @@ def test_the_farthest_row_is_the_rarest(estimator, blobs):
 
 def test_shares_of_memberships_say_nothing_about_rarity(blobs):
     assert view(fitted(FuzzyCMeans(3), blobs[0]), blobs[0], training=True).rarity is None
+
+
+def mahalanobis(rows):
+    away = rows - rows.mean(axis=0)
+    return np.einsum("ij,jk,ik->i", away, np.linalg.inv(np.cov(rows.T)), away)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris().data
+
+
+def test_most_typical_row_of_shares_is_nearest_to_the_prototype(iris):
+    for model in (FuzzyCMeans(3, random_state=0), EntropyCMeans(3, random_state=0)):
+        found = view(model.fit(iris), iris, training=True)
+        labels, rows = found.most_typical
+        for label, row in zip(labels, rows, strict=True):
+            own = np.flatnonzero(found.labels == label)
+            sqdist = ((iris[own] - model.cluster_centers_[label]) ** 2).sum(axis=1)
+            assert row == own[sqdist.argmin()]
+
+
+def test_most_typical_row_of_a_mixture_lies_in_the_dense_part_of_its_cluster(iris):
+    model = JoinedMixture(random_state=0).fit(iris)
+    found = view(model, iris)
+    labels, rows = found.most_typical
+    assert len(labels) == 3
+    for label, row in zip(labels, rows, strict=True):
+        own = np.flatnonzero(found.labels == label)
+        away = mahalanobis(iris[own])
+        assert (away < away[own == row]).mean() < 0.25
+
+
+def test_rows_between_clusters_have_a_real_second_membership(iris, blobs):
+    found = view(FuzzyCMeans(3, random_state=0).fit(iris), iris)
+    second = np.sort(found.memberships, axis=1)[:, -2]
+    assert sorted(found.between) == np.flatnonzero(second >= 0.1).tolist()
+    assert (np.diff(found.strength[found.between]) >= 0).all()
+    far = np.repeat([[0.0, 0.0], [100.0, 0.0]], 50, axis=0) + iris[:100, :2]
+    assert len(view(JoinedMixture(random_state=0).fit(far), far).between) == 0
+    assert len(view(PossibilisticCMeans(3, random_state=0).fit(blobs[0]), blobs[0]).between) == 0

@@ -20,6 +20,7 @@ from typicality.levelsets import AlphaTree
 
 # With one level for all clusters, every isolated row is a cluster; reports do not list those.
 _SMALLEST_SHOWN = 5
+_BETWEEN = 0.1  # the membership in a second cluster that puts a row between two
 _ROWS_AT_ONCE = 20_000  # scored by a detector: sums are quicker over many rows
 
 
@@ -62,6 +63,8 @@ class FittedView:
         Of a detector, the rate of false discoveries by which rows were flagged.
     find_distance : callable, optional
         Computes how far each row is from the others, for `depth`.
+    find_centrality : callable, optional
+        Of memberships that are shares, computes how near each row is to the middle of its cluster.
     find_typical_rows : callable, optional
         Of a detector, the typical rows of the fit; None where the model does not know those.
     """
@@ -82,6 +85,7 @@ class FittedView:
     p_values: Doubles | None = None
     fdr: float | None = None
     find_distance: Callable[[], Doubles] | None = None
+    find_centrality: Callable[[], Doubles] | None = None
     find_typical_rows: Callable[[], TypicalRows] | None = None
 
     @property
@@ -115,10 +119,28 @@ class FittedView:
 
     @cached_property
     def most_typical(self) -> tuple[Labels, Places]:
-        """The clusters that have rows, and the most typical row of each."""
-        order = np.lexsort((-self.strength, self.labels))
+        """The clusters that have rows, and the most typical row of each.
+
+        A membership that is a share is largest at the edge that is farthest from other clusters. So
+        there the most typical row is the one nearest to the prototype, and of a mixture the one
+        with the largest density of its cluster.
+        """
+        inner = self.strength if self.find_centrality is None else self.find_centrality()
+        order = np.lexsort((-inner, self.labels))
         found, first = np.unique(self.labels[order], return_index=True)
         return found[found >= 0], order[first[found >= 0]]
+
+    @cached_property
+    def between(self) -> Places:
+        """The rows between clusters: those with a membership of 0.1 or more in a second cluster.
+
+        The smallest largest membership comes first. Empty unless memberships are shares.
+        """
+        if not self.shares or self.memberships is None or self.memberships.shape[1] < 2:
+            return np.empty(0, np.intp)
+        second = np.partition(self.memberships, -2, axis=1)[:, -2]
+        order = np.argsort(self.strength, kind="stable")
+        return order[second[order] >= _BETWEEN]
 
     @property
     def word(self) -> str:
@@ -360,6 +382,7 @@ def _of_prototypes(model: Any, X: Any, *, training: bool) -> FittedView:
         memberships=memberships,
         shares=shares,
         find_distance=None if shares else lambda: _sqdist_to_nearest(model, X),
+        find_centrality=(lambda: _centrality(model, X, labels)) if shares else None,
         centers=model.cluster_centers_[first] if hasattr(model, "cluster_centers_") else None,
     )
 
@@ -367,6 +390,19 @@ def _of_prototypes(model: Any, X: Any, *, training: bool) -> FittedView:
 def _sqdist_to_nearest(model: Any, X: Any) -> Doubles:
     sqdist = model._prototypes.sqdist(model._read(X))
     return np.asarray(sqdist.min(axis=1, initial=np.inf))
+
+
+def _centrality(model: Any, X: Any, labels: Labels) -> Doubles:
+    """How near each row is to the middle of its own cluster: of a mixture, the log density there.
+
+    Elsewhere minus the squared distance to the nearest prototype of the cluster.
+    """
+    if hasattr(model, "_group_log_densities"):
+        found = model._group_log_densities(X)
+        return np.asarray(found[np.arange(len(labels)), labels])
+    sqdist = model._prototypes.sqdist(model._read(X))
+    is_own = model.prototype_labels_ == labels[:, None]
+    return np.asarray(-np.where(is_own, sqdist, np.inf).min(axis=1))
 
 
 def _by_label(memberships: Floats, label_of: Labels, *, shares: bool) -> Doubles:

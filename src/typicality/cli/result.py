@@ -169,10 +169,7 @@ class Result:
     @property
     def _least_typical(self) -> Places:
         """The rows that are listed; where memberships are shares, those between clusters."""
-        at_most = 10 if self.finds_outliers else 5
-        if self.view.shares:
-            return np.argsort(self.view.strength, kind="stable")[:at_most]
-        return self.explanation.rows[:at_most]
+        return self.explanation.rows[: 10 if self.finds_outliers else 5]
 
     @cached_property
     def gap(self) -> tuple[int, float, float] | None:

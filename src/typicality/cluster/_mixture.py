@@ -140,6 +140,13 @@ class JoinedMixture(ClusterMixin, Estimator):
         memberships = memberships.astype(rows.dtype, copy=False)
         return memberships.argmax(axis=1).astype(np.int32), memberships
 
+    def _group_log_densities(self, X: ArrayLike) -> Doubles:
+        """The weighted log density of each group, the sum over its parts, at each row."""
+        log = self._parts.log_densities((self._read(X) - self._center) / self._scale)
+        groups = self._parts.groups
+        each = [logsumexp(log[:, groups == k], axis=1) for k in range(self.n_clusters_)]
+        return np.column_stack(each)
+
     def _soft_features(self, X: ArrayLike) -> Floats:
         return self.predict_memberships(X)
 

@@ -25,6 +25,8 @@ _SPIKE = 0.5  # of a cluster has one value: its spread there is that of all rows
 class Explanation:
     """The unassigned rows and the least typical other rows, and what makes them unusual.
 
+    Where memberships are shares, the rows between clusters.
+
     Parameters
     ----------
     view : FittedView
@@ -56,10 +58,13 @@ class Explanation:
         """Explain rows, of all rows of the view and of `features`, or of those that are shown."""
         centers = ClusterCenters.of(view, features) if view.kind == "prototypes" else None
         shown = np.arange(view.n_rows) if shown is None else shown
-        order = np.argsort(view.depth[shown], kind="stable")
-        listed = view.labels[shown[order]] < 0
-        listed[:_LISTED_ANYWAY] = True
-        rows = shown[order[listed][:_MOST_LISTED]]
+        if view.shares:
+            rows = view.between[np.isin(view.between, shown)][:_MOST_LISTED]
+        else:
+            order = np.argsort(view.depth[shown], kind="stable")
+            listed = view.labels[shown[order]] < 0
+            listed[:_LISTED_ANYWAY] = True
+            rows = shown[order[listed][:_MOST_LISTED]]
         found = deviations_of(view, features, centers, rows)
         return cls(view, features, centers, rows, found.values, found.words, found.shares)
 

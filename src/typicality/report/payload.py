@@ -113,7 +113,7 @@ def build_payload(
         "clusters": _clusters_payload(explanation, tabulated, shown),
         "separation_words": clusters.separation_words,
         "outliers": _outliers_payload(outliers, shown, kept),
-        "outlier_words": outliers.words,
+        **_outlier_words(outliers),
         "notes": [list(map(clean_text, note)) for note in notes],
         "warnings": [clean_text(text) for text in warnings],
     }
@@ -161,6 +161,24 @@ def _outliers_payload(outliers: Explanation, shown: Places, kept: Places) -> dic
         "tenths": encoded(np.rint(10 * deviations.ravel()).clip(-32767, 32767), "i2"),
         "categories": _unusual_categories(outliers.features, rows, found.shares),
     }
+
+
+def _outlier_words(outliers: Explanation) -> dict[str, str]:
+    """What the rows are called that are listed, and which these are."""
+    found = outliers.view
+    if not found.shares:
+        heading = "Outliers" if found.kind == "detector" else "The least typical rows"
+        return {
+            "outlier_heading": heading,
+            "outlier_words": f"Least typical first. {outliers.words}",
+        }
+    words = "Every row has a membership below 0.1 in all other clusters."
+    if len(outliers.rows):
+        words = (
+            "Rows with a membership of 0.1 or more in a second cluster, the smallest largest "
+            f"membership first. {outliers.words}"
+        )
+    return {"outlier_heading": "Rows between clusters", "outlier_words": words}
 
 
 def explain(

@@ -95,6 +95,7 @@ function relabel() {
     state.sizes[label]++;
     if (state.best[label] < 0 || data.strength[row] > data.strength[state.best[label]]) state.best[label] = row;
   });
+  if (ofFit || !tree) data.clusters.forEach(({ label, typical }) => { if (typical >= 0 && labels[typical] === label) state.best[label] = typical; });
   // Of a sample the page knows the sizes of the fit among all rows, and for other levels estimates from the tree.
   const isEstimate = isSample && totals !== null && tree.counts_rows;
   if (isSample && ofFit) data.clusters.forEach(({ label, size }) => { if (label >= 0) state.sizes[label] = size; });

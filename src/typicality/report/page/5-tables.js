@@ -218,8 +218,8 @@ function download() {
 function startTables() {
   byId("clusters-heading").textContent = detects ? "Typical rows and outliers" : "The clusters";
   byId("clusters-more").addEventListener("click", () => { sorting.all = !sorting.all; refresh(); });
-  byId("outliers-heading").textContent = detects ? "Outliers" : data.shares ? "Rows between clusters" : "The least typical rows";
-  byId("outliers-words").textContent = `${data.shares ? "Those with the smallest membership" : "Least typical"} first. ${data.outlier_words ?? ""}`;
+  byId("outliers-heading").textContent = data.outlier_heading;
+  byId("outliers-words").textContent = data.outlier_words;
   byId("outliers-back").addEventListener("click", () => { outlierPage--; refresh(); });
   byId("outliers-on").addEventListener("click", () => { outlierPage++; refresh(); });
   byId("find").placeholder = [data.row_word, naming[0]?.name ?? (data.cells.length ? "text" : "")].filter(Boolean).join(", ");
