@@ -1,15 +1,12 @@
-"""The translation tables of docs/coming_from against the real packages.
+"""The translation tables of docs/coming_from.md against the real packages.
 
 `python benchmarks/coming_from.py` runs the peers in `.venv-peers`, which it makes, and compares
 what they give with what the translation on the page gives, from the same start and to a tight
-tolerance. Then it runs the code of the peers that the pages show: Python there, R where there is
-one. It prints the largest differences and writes them to `benchmarks/results/coming_from.md`.
+tolerance. It prints the largest differences and writes them to `benchmarks/results/coming_from.md`.
 """
 
 import json
 import os
-import re
-import shutil
 import subprocess
 import sys
 import warnings
@@ -40,7 +37,6 @@ _HERE = Path(__file__).resolve().parent
 _WORKER = str(_HERE / "peers" / "coming_from_worker.py")
 _VENV = _HERE.parent / ".venv-peers"
 _PEER_IMPORTS = "import fcmeans, hdbscan, pandas, pyod, skfuzzy"
-_PAGES = _HERE.parent / "docs" / "coming_from"
 _RESULTS = _HERE / "results" / "coming_from.md"
 _LARGEST = 1e-6
 _HARD = 1e8  # the lam of EntropyCMeans at which it is k-means
@@ -203,23 +199,6 @@ def _largest(ours: NDArray, theirs: NDArray) -> float:
     return float(np.abs(ours - theirs).max())
 
 
-# ---- the code on the pages ----------------------------------------------------------------------
-
-
-def run_pages(python: str) -> list[list[str]]:
-    """Run the code of the peers that the pages show; a failure is an exception."""
-    counts = {
-        page.name: json_from(python, _WORKER, "code", str(page)) for page in _PAGES.glob("*.md")
-    }
-    rows = [[name, "Python", str(n)] for name, n in sorted(counts.items()) if n]
-    page = _PAGES / "r.md"
-    blocks = re.findall(r"^```r\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    if shutil.which("Rscript") is None:
-        return [*rows, [page.name, "R", "NOT RUN, there is no Rscript"]]
-    subprocess.run(["Rscript", "-e", "".join(blocks)], check=True, capture_output=True)
-    return [*rows, [page.name, "R", str(len(blocks))]]
-
-
 def main() -> None:
     warnings.simplefilter("ignore", ClusteringWarning)  # possibilistic prototypes coincide here
     report = Report()
@@ -240,9 +219,6 @@ def main() -> None:
     ]
     titles = ["theirs", "ours", "centres", "memberships", "new rows", "indices"]
     report.table("Largest differences", titles, cells)
-    report.table(
-        "Code of the peers on the pages", ["page", "language", "blocks"], run_pages(python)
-    )
     largest = max(value for one in found for value in one.differences.values())
     met = (largest <= _LARGEST,)
     report.verdicts([Verdict(f"all differences at most {_LARGEST:g}", f"{largest:.1e}", met)])

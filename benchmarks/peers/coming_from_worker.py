@@ -2,12 +2,10 @@
 
 `coming_from_worker.py results FOLDER` reads `FOLDER/problem.npz` and writes `FOLDER/peers.npz`, an
 array for each name of `CASES` and of its result. `coming_from_worker.py versions` prints the
-versions of the peers as JSON. `coming_from_worker.py code PAGE` runs the Python of the peers on a
-page: its blocks of Python without prompts, in one namespace.
+versions of the peers as JSON.
 """
 
 import json
-import re
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -25,7 +23,6 @@ _PACKAGES = ("scikit-fuzzy", "fuzzy-c-means", "hdbscan", "pyod", "scikit-learn",
 _TIGHTEST = 1e-9  # the smallest tolerance that fuzzy-c-means takes
 _MOST = 1000  # and the largest number of iterations
 _NEARLY_ONE = 1 - 1e-9  # all rows are support vectors of equal weight; 1 itself is refused
-_BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def cmeans(problem, rows, m):
@@ -113,16 +110,5 @@ def versions():
     print(json.dumps({name: version(name) for name in _PACKAGES}))
 
 
-def code(page):
-    """Run the blocks of a page without prompts; an error ends the process."""
-    blocks = [
-        block for block in _BLOCK.findall(Path(page).read_text("utf-8")) if ">>>" not in block
-    ]
-    namespace = {"__name__": "__main__"}
-    for block in blocks:
-        exec(compile(block, page, "exec"), namespace)
-    print(len(blocks))
-
-
 if __name__ == "__main__":
-    {"results": results, "versions": versions, "code": code}[sys.argv[1]](*sys.argv[2:])
+    {"results": results, "versions": versions}[sys.argv[1]](*sys.argv[2:])
