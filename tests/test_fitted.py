@@ -2,6 +2,7 @@
 
 import base64
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from typicality.cluster._mixture import JoinedMixture
 from typicality.exceptions import ClusteringWarning
 from typicality.fitted import chosen_method, view
 from typicality.plot import MembershipContourDisplay, MembershipHistogramDisplay
+from typicality.report.features import FeatureTable
+from typicality.report.outliers import Explanation
 from typicality.report.payload import build_payload
 
 PROTOTYPES = [*ESTIMATORS, *KERNEL_ESTIMATORS, *ADAPTIVE]
@@ -227,3 +230,31 @@ def test_rows_between_clusters_have_a_real_second_membership(iris, blobs):
     far = np.repeat([[0.0, 0.0], [100.0, 0.0]], 50, axis=0) + iris[:100, :2]
     assert len(view(JoinedMixture(random_state=0).fit(far), far).between) == 0
     assert len(view(PossibilisticCMeans(3, random_state=0).fit(blobs[0]), blobs[0]).between) == 0
+
+
+@pytest.mark.parametrize(
+    "model", [FuzzyCMeans(3, random_state=0), OneClusterPCM(contamination=0.1)], ids=repr
+)
+def test_rows_that_were_filled_in_are_no_examples(model, blobs):
+    X = blobs[0]
+    found = view(model.fit(X), X)
+    first = [*found.between[:1], *found.most_typical[1], found.depth.argmin()]
+    filled = np.isin(np.arange(found.n_rows), first)
+    other = replace(found, filled=filled)
+    assert list(other.most_typical[0]) == list(found.most_typical[0])
+    assert not set(first) & {*other.between, *other.most_typical[1]}
+    listed = Explanation.of(other, FeatureTable(["x", "y"], X, X)).rows
+    assert len(listed)
+    assert not set(first) & set(listed)
+    whole = replace(found, filled=np.full(found.n_rows, True))
+    assert_array_equal(whole.most_typical[1], found.most_typical[1])
+
+
+def test_rows_stand_apart_by_a_gap_of_scores():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(57, 2)), [[30.0, 30.0], [31.0, 30.0], [-40.0, 0.0]]])
+    n_apart, last, following = view(OneClusterPCM().fit(X), X).gap
+    assert n_apart == 3
+    assert last < following
+    assert view(OneClusterPCM().fit(X[:57]), X[:57]).gap is None
+    assert view(FuzzyCMeans(2, random_state=0).fit(X), X).gap is None

@@ -21,6 +21,7 @@ from typicality.levelsets import AlphaTree
 # With one level for all clusters, every isolated row is a cluster; reports do not list those.
 _SMALLEST_SHOWN = 5
 _BETWEEN = 0.1  # the membership in a second cluster that puts a row between two
+_GAP_AMONG = 10  # a gap is looked for among this part of the rows, the lowest scores
 _ROWS_AT_ONCE = 20_000  # scored by a detector: sums are quicker over many rows
 
 
@@ -67,6 +68,8 @@ class FittedView:
         Of memberships that are shares, computes how near each row is to the middle of its cluster.
     find_typical_rows : callable, optional
         Of a detector, the typical rows of the fit; None where the model does not know those.
+    filled : array of shape (n,), bool, optional
+        Rows that had hardly a value of their own: they are examples of nothing.
     """
 
     kind: str
@@ -87,6 +90,7 @@ class FittedView:
     find_distance: Callable[[], Doubles] | None = None
     find_centrality: Callable[[], Doubles] | None = None
     find_typical_rows: Callable[[], TypicalRows] | None = None
+    filled: NDArray[np.bool_] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -117,16 +121,37 @@ class FittedView:
         ranks = np.searchsorted(np.sort(self.depth), self.depth, side="right")
         return np.asarray(1.0 - ranks / self.n_rows)
 
+    def examples(self, rows: Places) -> Places:
+        """Those of some rows that can be shown as examples: the others had hardly a value."""
+        return rows if self.filled is None else rows[~self.filled[rows]]
+
+    @cached_property
+    def gap(self) -> tuple[int, float, float] | None:
+        """Rows that stand apart: how many, the score of the last of them, and the next score.
+
+        The last gap among the lowest tenth of the scores that is wider than all that is above it,
+        up to the median. None where there is none, and for clusters.
+        """
+        scores = np.sort(self.strength)
+        some = scores[: max(len(scores) // _GAP_AMONG, 1) + 1]
+        wide = np.flatnonzero(np.diff(some) > np.median(scores) - some[1:])
+        if self.kind != "detector" or len(wide) == 0:
+            return None
+        last = int(wide[-1])
+        return last + 1, float(some[last]), float(some[last + 1])
+
     @cached_property
     def most_typical(self) -> tuple[Labels, Places]:
         """The clusters that have rows, and the most typical row of each.
 
         A membership that is a share is largest at the edge that is farthest from other clusters. So
         there the most typical row is the one nearest to the prototype, and of a mixture the one
-        with the largest density of its cluster.
+        with the largest density of its cluster. A row that had hardly a value of its own comes
+        last.
         """
         inner = self.strength if self.find_centrality is None else self.find_centrality()
-        order = np.lexsort((-inner, self.labels))
+        filled = np.zeros(self.n_rows, bool) if self.filled is None else self.filled
+        order = np.lexsort((-inner, filled, self.labels))
         found, first = np.unique(self.labels[order], return_index=True)
         return found[found >= 0], order[first[found >= 0]]
 
@@ -139,7 +164,7 @@ class FittedView:
         if not self.shares or self.memberships is None or self.memberships.shape[1] < 2:
             return np.empty(0, np.intp)
         second = np.partition(self.memberships, -2, axis=1)[:, -2]
-        order = np.argsort(self.strength, kind="stable")
+        order = self.examples(np.argsort(self.strength, kind="stable"))
         return order[second[order] >= _BETWEEN]
 
     @property

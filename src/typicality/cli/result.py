@@ -30,7 +30,6 @@ _CALLED = ("name", "title")  # columns that name rows
 _YES_OR_NO = frozenset(["yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein"])
 TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
 _MACHINE = ("jobs", "device", "workers")  # options for run.json
-_GAP_AMONG = 10  # a gap is looked for among this part of the rows, the lowest scores
 
 
 class Tabulated(NamedTuple):
@@ -173,18 +172,8 @@ class Result:
 
     @cached_property
     def gap(self) -> tuple[int, float, float] | None:
-        """Rows that stand apart: how many, the score of the last of them, and the next score.
-
-        The last gap among the lowest tenth of the scores that is wider than all that is above it,
-        up to the median.
-        """
-        scores = np.sort(self.view.strength)
-        some = scores[: max(len(scores) // _GAP_AMONG, 1) + 1]
-        wide = np.flatnonzero(np.diff(some) > np.median(scores) - some[1:])
-        if not self.finds_outliers or self.passes is not None or len(wide) == 0:
-            return None
-        last = int(wide[-1])
-        return last + 1, float(some[last]), float(some[last + 1])
+        """Rows that stand apart, where all rows are at hand: see :attr:`FittedView.gap`."""
+        return None if self.passes is not None else self.view.gap
 
     @cached_property
     def sizes(self) -> list[int]:
