@@ -235,8 +235,8 @@ def test_rows_between_clusters_have_a_real_second_membership(iris, blobs):
 @pytest.mark.parametrize(
     "model", [FuzzyCMeans(3, random_state=0), OneClusterPCM(contamination=0.1)], ids=repr
 )
-def test_rows_that_were_filled_in_are_no_examples(model, blobs):
-    X = blobs[0]
+def test_rows_that_were_filled_in_are_no_examples(model):
+    X = load_iris().data[:, 2:]
     found = view(model.fit(X), X)
     first = [*found.between[:1], *found.most_typical[1], found.depth.argmin()]
     filled = np.isin(np.arange(found.n_rows), first)
