@@ -233,20 +233,20 @@ def test_rows_between_clusters_have_a_real_second_membership(iris, blobs):
 
 
 @pytest.mark.parametrize(
-    "model", [FuzzyCMeans(3, random_state=0), OneClusterPCM(contamination=0.1)], ids=repr
+    "model", [FuzzyCMeans(3, random_state=0), PossibilisticCMeans(3, random_state=0)], ids=repr
 )
 def test_rows_that_were_filled_in_are_no_examples(model):
     X = load_iris().data[:, 2:]
     found = view(model.fit(X), X)
     first = [*found.between[:1], *found.most_typical[1], found.depth.argmin()]
-    filled = np.isin(np.arange(found.n_rows), first)
-    other = replace(found, filled=filled)
+    hollow = np.isin(np.arange(found.n_rows), first)
+    other = replace(found, hollow=hollow)
     assert list(other.most_typical[0]) == list(found.most_typical[0])
     assert not set(first) & {*other.between, *other.most_typical[1]}
     listed = Explanation.of(other, FeatureTable(["x", "y"], X, X)).rows
     assert len(listed)
     assert not set(first) & set(listed)
-    whole = replace(found, filled=np.full(found.n_rows, True))
+    whole = replace(found, hollow=np.full(found.n_rows, True))
     assert_array_equal(whole.most_typical[1], found.most_typical[1])
 
 

@@ -66,10 +66,11 @@ class FittedView:
         Computes how far each row is from the others, for `depth`.
     find_centrality : callable, optional
         Of memberships that are shares, computes how near each row is to the middle of its cluster.
+    hollow : array of shape (n,), optional
+        Rows whose values are mostly filled in. They are no examples: not the most typical row of a
+        cluster, not a row between clusters, and not the least typical row, except for outliers.
     find_typical_rows : callable, optional
         Of a detector, the typical rows of the fit; None where the model does not know those.
-    filled : array of shape (n,), bool, optional
-        Rows that had hardly a value of their own: they are examples of nothing.
     """
 
     kind: str
@@ -90,7 +91,7 @@ class FittedView:
     find_distance: Callable[[], Doubles] | None = None
     find_centrality: Callable[[], Doubles] | None = None
     find_typical_rows: Callable[[], TypicalRows] | None = None
-    filled: NDArray[np.bool_] | None = None
+    hollow: NDArray[np.bool_] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -121,10 +122,6 @@ class FittedView:
         ranks = np.searchsorted(np.sort(self.depth), self.depth, side="right")
         return np.asarray(1.0 - ranks / self.n_rows)
 
-    def examples(self, rows: Places) -> Places:
-        """Those of some rows that can be shown as examples: the others had hardly a value."""
-        return rows if self.filled is None else rows[~self.filled[rows]]
-
     @cached_property
     def gap(self) -> tuple[int, float, float] | None:
         """Rows that stand apart: how many, the score of the last of them, and the next score.
@@ -146,12 +143,10 @@ class FittedView:
 
         A membership that is a share is largest at the edge that is farthest from other clusters. So
         there the most typical row is the one nearest to the prototype, and of a mixture the one
-        with the largest density of its cluster. A row that had hardly a value of its own comes
-        last.
+        with the largest density of its cluster. Rows that are no examples come last.
         """
         inner = self.strength if self.find_centrality is None else self.find_centrality()
-        filled = np.zeros(self.n_rows, bool) if self.filled is None else self.filled
-        order = np.lexsort((-inner, filled, self.labels))
+        order = np.lexsort((-inner, ~self.is_example, self.labels))
         found, first = np.unique(self.labels[order], return_index=True)
         return found[found >= 0], order[first[found >= 0]]
 
@@ -164,8 +159,13 @@ class FittedView:
         if not self.shares or self.memberships is None or self.memberships.shape[1] < 2:
             return np.empty(0, np.intp)
         second = np.partition(self.memberships, -2, axis=1)[:, -2]
-        order = self.examples(np.argsort(self.strength, kind="stable"))
-        return order[second[order] >= _BETWEEN]
+        order = np.argsort(self.strength, kind="stable")
+        return order[(second >= _BETWEEN)[order] & self.is_example[order]]
+
+    @cached_property
+    def is_example(self) -> NDArray[np.bool_]:
+        """Which rows can stand for others: those whose values are not mostly filled in."""
+        return np.ones(self.n_rows, dtype=bool) if self.hollow is None else ~self.hollow
 
     @property
     def word(self) -> str:

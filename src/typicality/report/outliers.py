@@ -61,10 +61,12 @@ class Explanation:
         if view.shares:
             rows = view.between[np.isin(view.between, shown)][:_MOST_LISTED]
         else:
-            rows = view.examples(shown[np.argsort(view.depth[shown], kind="stable")])
-            listed = view.labels[rows] < 0
+            order = np.argsort(view.depth[shown], kind="stable")
+            listed = view.labels[shown[order]] < 0
             listed[:_LISTED_ANYWAY] = True
-            rows = rows[listed][:_MOST_LISTED]
+            if view.kind != "detector":
+                listed &= view.is_example[shown[order]]
+            rows = shown[order[listed][:_MOST_LISTED]]
         found = deviations_of(view, features, centers, rows)
         return cls(view, features, centers, rows, found.values, found.words, found.shares)
 
