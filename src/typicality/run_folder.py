@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -23,13 +24,14 @@ from typicality.explain import (
     telling_features,
 )
 from typicality.fitted import FittedView, view
-from typicality.preprocessing.table_rows import ModelRows, column_names
+from typicality.preprocessing.table_rows import ModelRows, column_names, take_part
 from typicality.tables import Block, open_table
 
 __all__ = ["Run"]
 
 REASONS = 3  # columns named for a row
 _MOST_PERMUTED = 2**22  # rows: a sample of more is drawn without a number for each
+_MOSTLY = 0.5  # of the values of a row are filled in: it is no example of anything
 _FAR = 1e100  # spreads from the centre: beyond, squared distances may overflow
 ALL = slice(None)  # rows: all of them are those of the fit
 
@@ -99,7 +101,8 @@ class Run:
     treated as the command did. An array must have the columns of the model, in the same order. A
     model with categories accepts only dataframes.
 
-    If the command was run with ``--missing drop``, rows with missing values get no result:
+    Missing values are replaced by the medians of the training rows. Rows without any value get no
+    result, and if the command was run with ``--missing drop``, no row with missing values:
     `predict` returns -1 for clusterings and 0 for outlier detectors, and the other methods return
     NaN.
 
@@ -159,12 +162,12 @@ class Run:
             if block is not None:
                 where = f"{block.source}, {block.place(int(row))}"
             raise TableError(
-                f"{where}, column {rows.every_name[column]!r}: the value is missing, and the run "
-                "that made this model had no missing values. Skip such rows with --missing drop, "
-                "or fill in medians with --missing median.",
+                f"{where}, column {rows.every_name[column]!r}: the value is missing, and this run "
+                "was made with --missing error. Skip such rows with --missing drop, or fill in "
+                "medians with --missing median.",
                 column=rows.every_name[column],
             )
-        kept = np.asarray(~missing.any(axis=1) | (self.missing != "drop"))
+        kept = take_part(missing, self.missing)
         return Part(kept, rows if kept.all() else rows.take(kept), block)
 
     def judge_block(self, block: Block) -> Judged:
@@ -210,6 +213,9 @@ class Run:
             if far is None:
                 raise
             raise far from error
+        hollow = rows.missing.mean(axis=1) > _MOSTLY
+        if hollow.any():
+            found = replace(found, hollow=hollow)
         columns = {name: values[: len(rows.X)] for name, values in found.columns.items()}
         if found.kind == "detector":
             columns["why"] = self._reasons(rows, scaled, found, holds_fit=fitted is not None)

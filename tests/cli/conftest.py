@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from typicality.cli import main
+from typicality.tables import columns
 
 
 def invoke(*arguments, stdin=None):
@@ -69,3 +70,15 @@ def flagged(groups):
     """What `outliers` printed, and the folder it has written."""
     folder = groups.parent / "outliers"
     return invoke("outliers", groups, "--rate", 0.05, "--output", folder), folder
+
+
+@pytest.fixture
+def in_blocks(run, monkeypatch):
+    """Run a command that may hold no numbers of a file in memory."""
+
+    def invoke(*arguments):
+        with monkeypatch.context() as patch:
+            patch.setattr(columns, "MOST_NUMBERS", 0)
+            return run(*arguments)
+
+    return invoke

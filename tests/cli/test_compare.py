@@ -105,7 +105,7 @@ def test_compare_samples_many_rows_and_leaves_the_others_without_labels(file, tm
     ("options", "code", "words"),
     [
         (["--methods", "dbscan"], 2, "--methods: the method 'dbscan' is unknown."),
-        ([], 3, "missing values"),
+        (["--missing", "error"], 3, "missing values"),
         (
             ["--missing", "drop", "--clusters", "61"],
             3,

@@ -44,7 +44,7 @@ ERRORS = [
     "cluster rows.csv --columns c",
     "cluster wrong.csv --columns b",
     "outliers rows.csv --reference nowhere.csv",
-    "outliers gaps.csv",
+    "outliers gaps.csv --missing error",
     "score . nowhere.csv",
     "report nowhere",
     "compare nowhere.csv",

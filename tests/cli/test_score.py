@@ -46,7 +46,7 @@ def test_columns_are_taken_by_name(run, clustered, tmp_path, read_csv):
 
 
 def test_missing_values_follow_the_run(run, gaps, clustered, tmp_path):
-    done = run("score", clustered[1], gaps)
+    done = run("score", clustered[1], gaps, "--missing", "error")
     assert done.exit_code == 3
     assert done.stderr.startswith(f"Error: {gaps}, line 4, column 'width': the value is missing")
     for missing in ("drop", "median"):
@@ -100,6 +100,7 @@ def test_score_json_counts_rows(run, groups, flagged, tmp_path):
         "n_rows": 66,
         "n_unassigned": 3,
         "n_left_out": 0,
+        "n_filled": 0,
     }
     done = run("score", flagged[1], groups, "--json")
     assert done.exit_code == 2

@@ -130,7 +130,7 @@ def test_missing_columns_and_values_are_named(file, tmp_path):
     frame = pd.read_csv(file)
     complete = tmp_path / "complete.csv"
     frame.dropna().to_csv(complete, index=False)
-    run = typicality.load(run_on(complete, "cluster"))
+    run = typicality.load(run_on(complete, "cluster", "--missing", "error"))
     with pytest.raises(TableError, match="income"):
         run.predict(frame[["size", "name"]])
     with pytest.raises(

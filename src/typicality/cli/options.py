@@ -41,7 +41,7 @@ class Options:
     transform: str = "none"
     categorical: tuple[str, ...] = ()
     ordered: tuple[str, ...] = ()
-    missing: str | None = "error"
+    missing: str | None = "median"
     output: str | None = None
     force: bool = False
     seed: int = 0
@@ -265,11 +265,11 @@ table_options = _adding(
     ),
     choice(
         "--missing",
-        "What to do with missing values: stop and report them (error), leave such rows out "
-        "(drop), or fill in the median of the column (median; missing categories become a "
-        "category of their own).",
-        *("error", "drop", "median"),
-        default="error",
+        "What to do with missing values: fill in the median of the column (median; missing "
+        "categories become a category of their own, and rows without any value are left out), "
+        "leave such rows out (drop), or stop (error).",
+        *("median", "drop", "error"),
+        default="median",
     ),
 )
 

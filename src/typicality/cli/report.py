@@ -33,7 +33,8 @@ _LOGS = {
 _MISSING = {
     "error": "The run had no missing values, and the model accepts none.",
     "drop": "Rows with missing values were left out.",
-    "median": "Missing values were replaced by the median of their column.",
+    "median": "Missing values are replaced by the median of their column; rows without any value "
+    "are left out.",
 }
 _SAMPLE = (
     "The model was fitted on a random sample of {:,} rows, and labels all rows. A report with a "
@@ -222,6 +223,7 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
     return [
         ("File", _about(data)),
+        *([("Assumed", f"{'; '.join(data['assumed'])}.")] if data["assumed"] else []),
         *([] if reference is None else [("Reference", _about(reference))]),
         *([] if sample is None else [("Sample", _SAMPLE.format(sample["n_rows"]))]),
         *([] if passes is None else [("Blocks", blocks)]),

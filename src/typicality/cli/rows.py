@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._typing import Doubles
-from typicality._words import counted, listed
+from typicality._typing import Doubles, Places
+from typicality._words import counted, listed, share
 from typicality.cli.console import shown
 from typicality.cli.errors import UnusableError, option_of
 from typicality.cli.options import FORMAT, Options
 from typicality.cli.parameters import near_name
+from typicality.exceptions import Remedy
 from typicality.tables import (
     CategoryColumn,
     LeftOut,
@@ -22,6 +23,7 @@ from typicality.tables import (
     open_table,
     read_rows,
 )
+from typicality.tables.base import Assumption
 from typicality.tables.columns import ALL_MISSING
 
 if TYPE_CHECKING:  # scikit-learn is loaded when rows are fitted: errors before that come at once
@@ -127,6 +129,37 @@ class FileRows:
             texts[column.name] = [values[code] for code in column.codes.tolist()]
         return texts
 
+    @property
+    def assumed(self) -> list[Assumption]:
+        """What was assumed about the file and its values, and may be wrong."""
+        return [*self.table.assumed, *self._about_filled()]
+
+    @property
+    def share_filled(self) -> float:
+        """The share of the numbers that are missing and replaced by medians."""
+        n_kept = self.n_rows - self.n_left_out
+        n_filled = self._n_filled().sum()
+        return float(n_filled / max(1, n_kept * len(self.numeric.names)))
+
+    def _n_filled(self) -> Places:
+        """How many numbers of each column are replaced by the median."""
+        n_missing = self.numeric.n_missing
+        if self.options.missing != "median":
+            return np.zeros_like(n_missing)
+        return n_missing - self.n_left_out  # rows that are left out miss all of their values
+
+    def _about_filled(self) -> list[Assumption]:
+        counts, n_kept = self._n_filled(), self.n_rows - self.n_left_out
+        if not counts.any():
+            return []
+        n_filled, worst = int(counts.sum()), int(np.argmax(counts))
+        what = (
+            f"{counted(n_filled, 'missing value')} became the median of the column, "
+            f"{share(n_filled, n_kept * len(counts))} of all and "
+            f"{share(int(counts[worst]), n_kept)} of {shown(self.numeric.names[worst])}"
+        )
+        return [Assumption(what, Remedy("missing", "drop", "{} leaves such rows out"))]
+
     def record(self) -> dict[str, Any]:
         """The file, its columns and what became of missing values, for run.json."""
         options, numeric = self.options, self.numeric
@@ -138,7 +171,7 @@ class FileRows:
             "header": options.header,
             "encoding": self.table.encoding,
             "decimal": self.table.decimal,
-            "assumed": [each.sentence(option_of) for each in self.table.assumed],
+            "assumed": [each.sentence(option_of) for each in self.assumed],
             "signs": numeric.signs,
             "fingerprint": numeric.fingerprint,
             "n_rows": self.n_rows,
@@ -150,6 +183,7 @@ class FileRows:
             ],
             "missing": options.missing,
             "n_missing": numeric.missing_by_column,
+            "share_filled": self.share_filled,
             "categories": {column.name: list(column.values) for column in self.categories},
             "ordered": {name: list(order) for name, order in options.orders.items()},
         }
@@ -186,13 +220,16 @@ def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileR
         The file cannot be used.
     """
     numeric = read_columns(table, options)
-    missing = np.asarray(np.isnan(numeric.X).any(axis=1))
-    for column in numeric.categories:
-        missing |= column.codes < 0
+    missing = np.column_stack(
+        [np.isnan(numeric.X), *(column.codes < 0 for column in numeric.categories)]
+    )
     if options.missing == "error" and missing.any():
-        share_of = f"{int(missing.sum()):,} of {len(missing):,} rows have missing values"
+        n_rows = int(missing.any(axis=1).sum())
+        share_of = f"{n_rows:,} of {len(missing):,} rows have missing values"
         raise UnusableError(_about_missing(table, numeric, share_of))
-    kept = ~missing if options.missing == "drop" else np.full_like(missing, True)
+    from typicality.preprocessing.table_rows import take_part
+
+    kept = take_part(missing, str(options.missing))
     require_enough(int(kept.sum()), at_least, table, numeric, options)
     X, categories = numeric.X, numeric.categories
     if not kept.all():
@@ -259,7 +296,7 @@ def require_enough(
         worst = numeric.names[int(np.argmax(numeric.n_missing))]
         remedy = (
             f"; the column {worst!r} has the most missing values: leave it out with --ignore, "
-            "or fill them in with --missing median"
+            "or fill gaps with --missing median"
         )
     raise UnusableError(
         f"{table.name}: {n_kept} of {table.n_rows:,} rows can be used, but at least "

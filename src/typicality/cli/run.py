@@ -37,7 +37,6 @@ from typicality.tables.opening import JOINED_FORMATS, kind_of_suffix
 
 _SHOWN = 20_000  # rows in the report of a file that is not held in memory, drawn at random
 _ON_A_SAMPLE = ("auto", "alpha-cut")  # methods that need their rows in memory
-_MISSING = {"error": "error", "drop": "drop", "median": "keep"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -460,7 +459,7 @@ def _open(table: TableFile, numeric: NumericTable, options: Options) -> Any:
     from typicality.rows import FileRows as RowsOfFile
     from typicality.rows.file import pieces_of
 
-    how: dict[str, Any] = {"signs": numeric.signs, "missing": _MISSING[str(options.missing)]}
+    how: dict[str, Any] = {"signs": numeric.signs, "missing": options.missing}
     if options.workers is None:
         rows = RowsOfFile(table, numeric.names, **how)
         rows.names = list(numeric.names)  # those of npy files, which have none, are made up

@@ -29,9 +29,9 @@ from typicality.cli.options import (
 @format_options
 @choice(
     "--missing",
-    "What to do with missing values: stop and report them (error), leave such rows out (drop), or "
-    "fill in the median of the training rows (median). [default: as in the run]",
-    *("error", "drop", "median"),
+    "What to do with missing values: fill in the median of the training rows (median), leave such "
+    "rows out (drop), or stop (error). [default: as in the run]",
+    *("median", "drop", "error"),
 )
 @jobs
 @print_options
@@ -78,6 +78,7 @@ def score(options: Options, model: str) -> None:
         "n_rows": tally.n_rows,
         "n_unassigned": tally.n_unassigned,
         "n_left_out": tally.n_left_out,
+        "n_filled": tally.n_filled,
     }
     if output != "-":
         note_written(output)
@@ -86,12 +87,21 @@ def score(options: Options, model: str) -> None:
     if output != "-":
         from typicality.cli.summary import assumptions
 
-        summary = _summary(**counts, rate=getattr(run.model, "contamination", None))
-        terminal.say(" ".join([summary, *assumptions(table)]))
+        rate = getattr(run.model, "contamination", None)
+        summary = _summary(**counts, missing=run.missing, rate=rate)
+        terminal.say(" ".join([summary, *assumptions(table.assumed)]))
         terminal.say_path("Written: ", output)
 
 
-def _summary(n_rows: int, n_unassigned: int, n_left_out: int, *, rate: float | str | None) -> str:
+def _summary(
+    n_rows: int,
+    n_unassigned: int,
+    n_left_out: int,
+    n_filled: int,
+    *,
+    missing: str,
+    rate: float | str | None,
+) -> str:
     from typicality._words import counted, share
 
     are = "are unassigned" if n_unassigned != 1 else "is unassigned"
@@ -100,5 +110,9 @@ def _summary(n_rows: int, n_unassigned: int, n_left_out: int, *, rate: float | s
         are += " at the nominal rate" + (f" of {rate:g}" if isinstance(rate, float) else "")
     words = f"{counted(n_rows, 'row')}; {n_unassigned:,} ({share(n_unassigned, n_rows)}) {are}."
     if n_left_out:
-        words += f" Skipped: {counted(n_left_out, 'row')} with missing values."
+        values = "with missing values" if missing == "drop" else "without any value"
+        words += f" Skipped: {counted(n_left_out, 'row')} {values}."
+    if n_filled:
+        have = "row has" if n_filled == 1 else "rows have"
+        words += f" {n_filled:,} {have} missing values; they became medians of the training rows."
     return words

@@ -30,7 +30,7 @@ from typicality.preprocessing.scaling import skewed_columns
 from typicality.report.clusters import Commonest, telling_categories
 from typicality.report.payload import clusters_words
 from typicality.run_folder import reason_words
-from typicality.tables import TableFile
+from typicality.tables.base import Assumption
 from typicality.tables.cells import TRUTH
 
 _MOST_CLUSTERS = 12  # listed one by one
@@ -321,7 +321,7 @@ def about_rows(rows: FileRows, X: Doubles) -> str:
     all_names = rows.column_names
     used = f"{counted(len(all_names), 'column')} ({listed(map(shown, all_names))})"
     sentences = [f"{rows.table.name}: {counted(rows.n_rows, 'row')}, {used}."]
-    sentences += assumptions(rows.table)
+    sentences += assumptions(rows.assumed)
     signs = rows.numeric.signs
     marked = [shown(name) for name, sign in signs.items() if sign != TRUTH]
     if marked:
@@ -348,7 +348,7 @@ def about_rows(rows: FileRows, X: Doubles) -> str:
             )
     if not rows.options.columns:
         sentences += _questions(names, X)
-    sentences += _about_dropped(rows) if rows.n_left_out else _about_filled(rows, X)
+    sentences += _about_dropped(rows) if rows.n_left_out else []
     return " ".join(sentences)
 
 
@@ -356,6 +356,8 @@ def _about_dropped(rows: FileRows) -> list[str]:
     """How many rows were left out; where these are more than half, which column costs most."""
     counts, n_rows = rows.numeric.missing_by_column, rows.n_rows
     dropped = counted(rows.n_left_out, "row")
+    if rows.options.missing != "drop":
+        return [f"Not used: {dropped} without any value."]
     sentences = [f"Not used: {dropped} with missing values (--missing drop)."]
     if 2 * rows.n_left_out > n_rows:
         worst = max(counts, key=lambda name: counts[name])
@@ -363,26 +365,6 @@ def _about_dropped(rows: FileRows) -> list[str]:
             f"That is {share(rows.n_left_out, n_rows)} of the rows; {shown(worst)} alone "
             f"misses {share(counts[worst], n_rows)}. {_ignoring(worst)} keeps more "
             "rows."
-        )
-    return sentences
-
-
-def _about_filled(rows: FileRows, X: Doubles) -> list[str]:
-    """How many numbers were filled in, if any were."""
-    counts, names, n_rows = rows.numeric.n_missing, rows.numeric.names, rows.n_rows
-    n_missing = int(counts.sum())
-    if rows.options.missing != "median" or not n_missing:
-        return []
-    filled = f"{counted(n_missing, 'missing value')} ({share(n_missing, n_rows * len(names))})"
-    worst = int(np.argmax(counts))
-    sentences = [
-        f"{filled} became the median of the column; {shown(names[worst])} has the most "
-        f"missing values, {share(int(counts[worst]), n_rows)}."
-    ]
-    n_empty = int(np.isnan(X).all(axis=1).sum())
-    if n_empty and not rows.categories:
-        sentences.append(
-            f"Rows without any value: {n_empty:,}. The label of such a row means nothing."
         )
     return sentences
 
@@ -404,9 +386,9 @@ def _about_categories(rows: FileRows) -> list[str]:
     return sentences
 
 
-def assumptions(table: TableFile) -> list[str]:
-    """What was found out about how the file is written, in a sentence, if there is anything."""
-    phrases = [each.sentence(option_of) for each in table.assumed]
+def assumptions(assumed: Sequence[Assumption]) -> list[str]:
+    """What was assumed about the file and its values, in a sentence, if there is anything."""
+    phrases = [each.sentence(option_of) for each in assumed]
     return [f"Assumed: {'; '.join(phrases)}."] if phrases else []
 
 

@@ -67,10 +67,11 @@ def write_rows(
 
 @dataclass
 class Tally:
-    """How many rows were judged, how many were left out, and how many each cluster has."""
+    """How many rows were judged, left out, or have values filled in; the sizes of the clusters."""
 
     n_rows: int = 0
     n_left_out: int = 0
+    n_filled: int = 0
     n_unassigned: int = 0
     sizes: list[int] = field(default_factory=list)
 
@@ -79,6 +80,7 @@ class Tally:
         labels = judged.labels
         self.n_rows += len(judged.part.kept)
         self.n_left_out += len(judged.part.kept) - len(labels)
+        self.n_filled += int(judged.part.rows.missing.any(axis=1).sum())
         self.n_unassigned += int(np.count_nonzero(labels < 0))
         counts = np.bincount(labels[labels >= 0], minlength=len(self.sizes))
         counts[: len(self.sizes)] += np.array(self.sizes, dtype=np.int64)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._cached import cached_property
 from typicality._typing import Doubles, Places
 from typicality.preprocessing.mixed import ranks_of
 from typicality.tables import Block, categories_of, rows_of
@@ -72,7 +73,7 @@ class ModelRows:
         """The columns of `missing`."""
         return [*self.names, *(() if self.layout is None else self.layout.names)]
 
-    @property
+    @cached_property
     def missing(self) -> NDArray[np.bool_]:
         """Where numbers and categories are missing, shape (n, d + k)."""
         names = () if self.layout is None else self.layout.names
@@ -104,6 +105,11 @@ class ModelRows:
             for j, name in enumerate(self.names)
         }
         return numbers, {name: [self.texts[name][i] for i in at.tolist()] for name in names}
+
+
+def take_part(missing: NDArray[np.bool_], how: str) -> NDArray[np.bool_]:
+    """Which rows take part: all but those without any value, or with "drop" only complete rows."""
+    return np.asarray(~(missing.any(axis=1) if how == "drop" else missing.all(axis=1)))
 
 
 def joined(parts: Sequence[ModelRows]) -> ModelRows:

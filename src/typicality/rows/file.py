@@ -44,8 +44,9 @@ class FileRows(Rows):
         The columns that are read.
     signs : mapping of str to str, optional
         The currency or unit signs of columns with numbers like $7,440.
-    missing : {"error", "drop", "keep"}, default="error"
-        What to do with rows that have missing values: raise an error, skip the row, or use NaN.
+    missing : {"error", "drop", "median"}, default="error"
+        What to do with rows that have missing values: raise an error, skip the row, or use NaN for
+        a later step to fill in. "median" skips only rows without any value.
 
     Attributes
     ----------
@@ -181,7 +182,8 @@ def _read(
                 column=names[column],
                 remedy=_OTHER_COLUMNS,
             )
-        yield X[~np.isnan(X).any(axis=1)] if missing == "drop" else X
+        absent = np.isnan(X)
+        yield X[~(absent.any(axis=1) if missing == "drop" else absent.all(axis=1))]
 
 
 def _batch_rows(n_features: int) -> int:
