@@ -116,6 +116,7 @@ DETECTORS = [
     OneClusterPCM(kernel="local", eta_scale=0.5),
     OneClusterPCM(kernel=Mixed(2)),
     OneClusterPCM(weights="uniform", kernel="laplacian", sigma="knn"),
+    OneClusterPCM(trim=0.2),
 ]
 
 CUTTERS = [

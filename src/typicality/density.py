@@ -387,3 +387,15 @@ def false_alarm_interval(rate: float, copies: Floats) -> tuple[float, float]:
     rank = min(max(rate * (n_rows + 1.0), min(1.0, n_rows)), n_rows)
     low, high = betaincinv(rank, n_rows + 1.0 - rank, [0.025, 0.975])
     return float(low), float(high)
+
+
+def without_lowest(scores: Doubles, weight: Doubles, share: float) -> Doubles:
+    """The weights, with 0 for the rows of the lowest scores, up to a share of all weight.
+
+    Rows with equal scores are all kept or all left out, so weight k is k copies.
+    """
+    order = np.argsort(scores)
+    upto = np.cumsum(weight[order])
+    first = int(np.searchsorted(upto, share * upto[-1] * (1.0 + _ROUNDING), side="right"))
+    lowest = scores[order[first]]
+    return np.where(scores < lowest - _ROUNDING * max(1.0, abs(lowest)), 0.0, weight)

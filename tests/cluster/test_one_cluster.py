@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 from instances import DETECTORS
 from reference import kernel_space as reference
 from typicality import OneClusterPCM, PossibilisticCMeans
+from typicality.bandwidth import bandwidth
 from typicality.exceptions import (
     BandwidthWarning,
     DegenerateSpreadWarning,
@@ -418,3 +419,59 @@ def test_models_without_rows_of_features_explain_nothing(rng):
     ]:
         with pytest.raises(ValueError, match="explain needs the features of the training rows"):
             model.explain(rows)
+
+
+# ---- trim ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("copies", [2, 10, 50])
+def test_trimming_ranks_copies_of_an_outlier_first(rng, copies):
+    X = np.vstack([rng.standard_t(3, size=(500, 3)), np.full((copies, 3), 30.0)])
+    hidden, found = (OneClusterPCM(trim=trim).fit(X).score_samples(X) for trim in (0.0, 0.2))
+    assert (found[-copies:].max() < found[:500]).all()
+    assert not (hidden[-copies:].max() < hidden[:500]).all()
+
+
+def test_trimming_fits_the_rows_of_the_highest_scores(contaminated):
+    first = OneClusterPCM(sigma="median").fit(contaminated).score_samples(contaminated)
+    kept = first > np.sort(first)[41]  # 42 of 210 rows are a fifth
+    model = OneClusterPCM(trim=0.2).fit(contaminated)
+    assert_array_equal(model.weights_ > 0, kept)
+    assert_allclose(model.sigma_, bandwidth("median", contaminated) / 4)
+    alone = OneClusterPCM(sigma=model.sigma_, contamination=0.05).fit(contaminated[kept])
+    assert_allclose(model.score_samples(contaminated), alone.score_samples(contaminated))
+    every = np.quantile(model.score_samples(contaminated), 0.05, method="weibull")
+    assert_allclose(model.offset_, every)
+
+
+def test_trimming_keeps_a_given_width_and_clean_rows(contaminated):
+    for sigma in (0.8, "knn"):
+        given = OneClusterPCM(sigma=sigma).fit(contaminated)
+        assert OneClusterPCM(sigma=sigma, trim=0.2).fit(contaminated).sigma_ == given.sigma_
+    clean = OneClusterPCM(novelty=True).fit(contaminated)
+    trimmed = OneClusterPCM(novelty=True, trim=0.2).fit(contaminated)
+    assert_array_equal(trimmed.weights_, clean.weights_)
+
+
+def test_trimming_compares_new_rows_with_all_rows(contaminated):
+    model = OneClusterPCM(trim=0.2).fit(contaminated)
+    assert_allclose(model.p_values([[1e3, 1e3]]), 1 / 211)
+    with pytest.raises(ValueError, match="trim"):
+        model.p_values(contaminated, "full")
+
+
+def test_trimmed_models_can_be_compressed(rng):
+    X = rng.normal(size=(1000, 2))
+    model = OneClusterPCM(trim=0.2).fit(X)
+    small = model.compress(1e-3)
+    assert_allclose(small.predict_typicality(X), model.predict_typicality(X), atol=1e-2)
+    assert (small.p_values(X) >= model.p_values(X)).all()
+
+
+def test_trimming_a_sample_judges_all_rows(rng):
+    X = np.vstack([rng.standard_t(3, size=(3000, 5)), np.full((40, 5), 30.0)])
+    model = OneClusterPCM(trim=0.2, max_samples=1000, contamination=0.02).fit(X)
+    assert "sample of 1,000" in model.sums_
+    flags = model.predict(X)
+    assert (flags[-40:] == -1).all()
+    assert (flags == -1).sum() == 60

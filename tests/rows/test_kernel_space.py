@@ -38,6 +38,7 @@ ESTIMATORS = [
     AdaptivePCM(5, kernel="gaussian"),
     SequentialPCM(kernel="laplacian", lam=0.05),
     OneClusterPCM(),
+    OneClusterPCM(trim=0.2),
     OneClusterPCM(kernel="polynomial"),
     OneClusterPCM(kernel="linear"),
     OneClusterPCM(sigma=1.5, contamination=0.01, novelty=True),

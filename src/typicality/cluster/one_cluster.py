@@ -42,6 +42,7 @@ from typicality.cluster._inputs import (
     open_space,
 )
 from typicality.cluster._learned import (
+    Learned,
     calibrate,
     how_learned,
     learned_rows,
@@ -49,9 +50,9 @@ from typicality.cluster._learned import (
     read_at_once,
     split_rows,
 )
-from typicality.density import Calibration, LeaveOneOut, false_alarm_interval
+from typicality.density import Calibration, LeaveOneOut, false_alarm_interval, without_lowest
 from typicality.explain import TypicalRows, are_typical, reason_text, telling_features
-from typicality.kernels import Kernel, LocalGaussian
+from typicality.kernels import BANDWIDTH_KERNELS, Kernel, LocalGaussian, Mixed
 from typicality.membership.base import MembershipRule
 from typicality.metrics.discoveries import select_discoveries
 from typicality.rows import Rows, is_blockwise, rows_in_memory
@@ -187,6 +188,14 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
     novelty : bool, default=False
         Whether the training data contain no outliers. This changes only ``sigma="auto"``: data
         without outliers need a narrow kernel, data with outliers a wide one.
+    trim : float in [0, 0.5], default=0.0
+        The fraction of the training rows, by weight, that a second fit leaves out: those with the
+        lowest scores of a first fit. So outliers that lie close together cannot support each other.
+        0.2 is a good value; a group of rows smaller than this may be left out as a whole. With
+        ``sigma="auto"``, the width of the first fit is the median distance of two rows, and that of
+        the second fit is a quarter of it; a given `sigma` is used in both fits. All rows are
+        scored, and thresholds and p-values compare with all rows. With ``novelty=True``, no rows
+        are left out.
     calibration : {"leave-one-out", "split"}, default="leave-one-out"
         The scores with which thresholds and p-values compare a row. "leave-one-out" uses the
         training rows, each scored by the other rows. "split" fits the model on a random half of the
@@ -217,8 +226,9 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
     typicality_ : array of shape (n_samples,)
         The typicality of the training rows, in [0, 1].
     weights_ : array of shape (n_samples,)
-        The weights of the training rows in the mean v. They sum to one. Not set if the model was
-        learned from a sample, a file or a Dask collection.
+        The weights of the training rows in the mean v. They sum to one; they are 0 for rows that
+        `trim` leaves out. Not set if the model was learned from a sample, a file or a Dask
+        collection.
     eta_ : float
         The spread, as a squared distance in the space of the kernel.
     offset_ : float
@@ -279,6 +289,7 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         "weights": [StrOptions({"typicality", "uniform"})],
         "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
         "novelty": ["boolean"],
+        "trim": [Interval(Real, 0, 0.5, closed="both")],
         "calibration": [StrOptions({"leave-one-out", "split"})],
         "random_state": ["random_state"],
     }
@@ -292,6 +303,7 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         weights: str = "typicality",
         contamination: float | str = "auto",
         novelty: bool = False,
+        trim: float = 0.0,
         calibration: str = "leave-one-out",
         max_samples: int | str | None = "auto",
         max_iter: int = 1000,
@@ -305,6 +317,7 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         self.weights = weights
         self.contamination = contamination
         self.novelty = novelty
+        self.trim = trim
         self.calibration = calibration
         self.max_samples = max_samples
         self.max_iter = max_iter
@@ -519,7 +532,7 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         if not self._reference().of_fit:
             return (
                 "new rows are compared with rows that are not in the sums, because of "
-                "calibration='split' or a sample of the rows (max_samples)"
+                "calibration='split', trim or a sample of the rows (max_samples)"
             )
         columns = self._left_out.columns
         if columns is None:
@@ -636,28 +649,24 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         if self.calibration == "split":
             rows, weight, held_out = split_rows(rows, weight, self.random_state)
         learned = learned_rows(self, rows, weight, explicit=False)
-        opened = open_space(
-            self.kernel,
-            self.sigma,
-            learned.rows,
-            learned.weight,
-            novelty=self.novelty,
-            explicit=False,
-            sums=SumOptions.of(self),
-        )
-        space: Any = opened.space
-        if space.total_variance > 0:
+        trim = 0.0 if self.novelty else self.trim
+        opened = self._opened(learned.rows, learned.weight, self._first_sigma(trim))
+        if opened.space.total_variance > 0:  # type: ignore[attr-defined]
             warn_about_features(opened, self)
         is_all = learned.is_all and given is rows
         reference = held_out
-        if held_out is None and not learned.is_all:  # the threshold is that of all rows
+        if held_out is None and (trim or not learned.is_all):  # the threshold is that of all rows
             reference = rows if isinstance(rows, Rows) else rows_in_memory(array_of(rows), weight)
         callbacks.begin(
-            1,
+            2 if trim else 1,
             lambda state: self._for_prediction(state, opened, reference),
             loop_share=LOOP_SHARE,
         )
-        result = solve_one_cluster(self, space, callbacks, weights=self.weights)
+        result = solve_one_cluster(self, opened.space, callbacks, weights=self.weights)
+        if trim:
+            opened = self._trimmed(trim, learned, opened, result.state)
+            result = solve_one_cluster(self, opened.space, callbacks, weights=self.weights)
+        space: Any = opened.space
         state = result.state
         self.__dict__.update(self._for_prediction(state, opened, reference))
         self.__dict__.update(self._record(opened, result))
@@ -672,6 +681,35 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         warn_about_density(self, space, result)
         weights, uniform = (array_of(p.weights[:, 0]) for p in (state.prototypes, space.mean))
         warn_about_lonely_row(weights, uniform)
+
+    def _opened(self, rows: Any, weight: Floats | None, sigma: float | str) -> OpenSpace:
+        sums = SumOptions.of(self)
+        novelty = self.novelty
+        return open_space(
+            self.kernel, sigma, rows, weight, novelty=novelty, explicit=False, sums=sums
+        )
+
+    def _trimmed(self, trim: float, learned: Learned, opened: OpenSpace, state: State) -> OpenSpace:
+        """The space of the rows without those of the lowest scores, which get no weight."""
+        space: Any = opened.space
+        rule: Any = state.rule
+        scores = LeaveOneOut.of(state.prototypes, space, float(rule.eta[0]))
+        weight = without_lowest(scores.scores(array_of(space.X)), scores.copies, trim)
+        return self._opened(learned.rows, weight.astype(space.dtype), self._second_sigma(opened))
+
+    def _first_sigma(self, trim: float) -> float | str:
+        """Before rows are trimmed, "auto" is wide, so that large groups of outliers are found."""
+        return "median" if trim and self._uses_sigma and self.sigma == "auto" else self.sigma
+
+    def _second_sigma(self, opened: OpenSpace) -> float | str:
+        if not self._uses_sigma or opened.sigma is None:
+            return "auto"
+        return opened.sigma / 4 if self.sigma == "auto" else opened.sigma
+
+    @property
+    def _uses_sigma(self) -> bool:
+        kernel = self.kernel
+        return kernel in BANDWIDTH_KERNELS or (isinstance(kernel, Mixed) and kernel.sigma is None)
 
     @property
     def _rate(self) -> float:
