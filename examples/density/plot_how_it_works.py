@@ -60,8 +60,8 @@ plt.show()
 # The mean similarity to all rows is the *height* of a place: high where rows
 # are dense, low where they are not. It is a density up to a constant.
 #
-# Outliers should not count as much as the others. So each row gets a weight, its
-# own typicality, and the heights are computed again, until nothing changes.
+# Outliers should not count as much as the others. So each row gets a weight,
+# its own typicality, and the heights are computed again, until nothing changes.
 # That is the one-cluster possibilistic c-means of the papers.
 # The *typicality* of a place is an increasing function of its height. In the
 # picture it is divided by its largest value.
