@@ -651,7 +651,7 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         learned = learned_rows(self, rows, weight, explicit=False)
         trim = 0.0 if self.novelty else self.trim
         opened = self._opened(learned.rows, learned.weight, self._first_sigma(trim))
-        if opened.space.total_variance > 0:  # type: ignore[attr-defined]
+        if opened.space.total_variance > 0:
             warn_about_features(opened, self)
         is_all = learned.is_all and given is rows
         reference = held_out
