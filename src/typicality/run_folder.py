@@ -10,10 +10,13 @@ from typing import Any, NamedTuple, Self
 import narwhals
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from typicality._cached import cached_property
 from typicality._record import RECORD, read_record
+from typicality._tensors import tensor_of
 from typicality._typing import Doubles, Places
+from typicality.cluster._estimator import OF_ROWS
 from typicality.exceptions import ModelFileError, TableError
 from typicality.explain import (
     TypicalRows,
@@ -25,6 +28,7 @@ from typicality.explain import (
 )
 from typicality.fitted import FittedView, view
 from typicality.preprocessing.table_rows import ModelRows, column_names, take_part
+from typicality.rows import is_blockwise
 from typicality.tables import Block, open_table
 
 __all__ = ["Run"]
@@ -132,6 +136,51 @@ class Run:
         self.model, self._scaler = pipeline["model"], copy(pipeline["columns"])
         self._scaler.set_params(missing="median" if self.missing == "median" else "error")
         self.columns = column_names(self._scaler)
+
+    @classmethod
+    def fit(
+        cls,
+        columns: Any,
+        model: Any,
+        rows: Any,
+        record: Mapping[str, Any],
+        *,
+        sample: Places | None = None,
+        device: str | None = None,
+    ) -> Self:
+        """Fit the step of columns to all rows, and the model to these or to a sample of them.
+
+        Parameters
+        ----------
+        columns : ColumnScaler or MixedColumns
+            The step that makes rows for the model, not fitted.
+        model : estimator
+            The estimator, not fitted.
+        rows : array, arrow table or Rows
+            The rows that take part; those of a file are read block by block.
+        record : dict
+            How the run is made, as in run.json; its `data` names the columns.
+        sample : array of int, optional
+            The places of the rows for the model.
+        device : str, optional
+            A device of torch on which the model is fitted. It has arrays of NumPy afterwards.
+        """
+        columns.fit(rows)
+        if not hasattr(columns, "kinds_"):
+            vars(columns).pop("feature_names_in_", None)  # rows are arrays here
+        some = rows
+        if sample is not None:
+            some = rows[sample] if isinstance(rows, np.ndarray) else rows.take(sample)
+        X = columns.transform(some)
+        model = model.fit(X) if device is None else model.fit(tensor_of(X, device))._host()
+        if is_blockwise(X):
+            model = model._without(*OF_ROWS)  # the file of the results has them
+        if hasattr(model, "_reference"):
+            model._reference()  # kept in the model, so that `score` need not find it
+        data = record["data"]
+        names = [*data["columns"], *data["categories"]]  # for data frames and `score`
+        columns.feature_names_in_ = np.asarray(names, dtype=object)
+        return cls(Pipeline([("columns", columns), ("model", model)]), record)
 
     def __repr__(self) -> str:
         return f"Run({self.model!r}, columns={self.columns}, missing={self.missing!r})"

@@ -9,8 +9,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from typicality.cli import machine, writing
 from typicality.cli import run as running
+from typicality.cli import writing
 from typicality.exceptions import TableError
 from typicality.tables import columns
 
@@ -300,4 +300,4 @@ def test_device_that_is_not_there_is_told_before_any_work(run, groups, tmp_path,
     assert done.exit_code == 3
     assert "finds no GPU on this machine" in done.stderr
     assert run("cluster", groups, "--device", "toaster").exit_code == 2
-    assert machine.device_of("auto") is None
+    assert running._device("auto") is None

@@ -8,7 +8,7 @@ import numpy as np
 
 import typicality
 from typicality import AlphaCutClustering, FuzzyCMeans
-from typicality.cli.notices import _PARAMETERS, notice_text, notices
+from typicality.cli.parameters import _PARAMETERS, notice_text, notices
 from typicality.cluster._diagnostics import FINDINGS
 
 SOURCE = Path(typicality.__file__).parent

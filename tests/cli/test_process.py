@@ -183,3 +183,21 @@ sys.meta_path.insert(0, Interrupt())
     path = os.pathsep.join([str(tmp_path), *sys.path])
     found = shell("T cluster rows.csv", tmp_path, PYTHONPATH=path)
     assert found == (130, "", "Error: Interrupted; nothing was written.\n")
+
+
+def test_jobs_limits_the_threads_although_libraries_are_loaded_later(groups, tmp_path):
+    code = """
+import os, sys
+from typicality import _threads
+from typicality.cli import main
+before, found, n_threads = dict(os.environ), set(), _threads._n_threads
+_threads._n_threads = lambda: found.add(n_threads()) or n_threads()
+main(sys.argv[1:], standalone_mode=False)
+print(found, dict(os.environ) == before)
+"""
+    words = ["cluster", str(groups), "--jobs", "1", "-q", "--no-report", "-o", str(tmp_path / "o")]
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, env=environment
+    )
+    assert done.stdout == "{1} True\n", done.stderr

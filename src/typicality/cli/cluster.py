@@ -1,6 +1,6 @@
 """`typicality cluster`: the groups in a file."""
 
-from functools import partial
+from functools import cache, partial
 from inspect import signature
 from typing import Any
 
@@ -99,6 +99,7 @@ def cluster(
             "number of clusters: --method fcm --clusters N."
         )
 
+    @cache
     def configured() -> Any:
         import typicality
 
@@ -118,12 +119,6 @@ def cluster(
 
     from typicality.cli.run import Task, run_to_folder
 
-    task = Task(
-        options,
-        configured,
-        judge_first=bool(given or param),
-        method=method,
-        report=report,
-        max_rows=max_rows,
-    )
-    run_to_folder(task)
+    if given or param:
+        configured()  # a wrong parameter is told before the file is read
+    run_to_folder(Task(options, method, configured, report, max_rows))

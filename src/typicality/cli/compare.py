@@ -65,7 +65,6 @@ def compare(
     once, with its default parameters. Shows the clusters of each method, and which methods agree.
     """
     from typicality.cli.folder import new_folder, record_of_result
-    from typicality.cli.machine import within
     from typicality.cli.rows import open_file, read_file
 
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
@@ -79,7 +78,7 @@ def compare(
     with (
         new_folder(options.output, force=options.force, record=_FILES[0]) as folder,
         open_file(options) as table,
-        within(options),
+        options.threads(),
     ):
         with terminal.doing(f"Reading {table.name}"):
             rows = read_file(table, options)

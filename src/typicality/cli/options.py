@@ -2,8 +2,10 @@
 
 import csv
 import functools
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,6 +14,7 @@ import click
 from typicality.cli.errors import explained
 
 Command = Callable[..., Any]
+_THREADS = "OMP_NUM_THREADS"
 # Options about how a file is written.
 FORMAT = ("format", "delimiter", "header", "encoding", "decimal")
 
@@ -53,6 +56,28 @@ class Options:
     exact: bool = False
     device: str | None = None
     workers: str | None = None
+
+    @contextmanager
+    def threads(self) -> Iterator[None]:
+        """A context in which fits keep to --jobs threads.
+
+        BLAS computes in one thread: its threads would change last bits. Libraries that are loaded
+        later read the environment.
+        """
+        from threadpoolctl import threadpool_limits
+
+        from typicality._threads import one_blas_thread
+
+        with threadpool_limits(self.jobs, "openmp"), one_blas_thread():
+            before = os.environ.get(_THREADS)
+            if self.jobs is not None:
+                os.environ[_THREADS] = str(self.jobs)
+            try:
+                yield
+            finally:
+                os.environ.pop(_THREADS, None)
+                if before is not None:
+                    os.environ[_THREADS] = before
 
     @property
     def orders(self) -> dict[str, tuple[str, ...]]:

@@ -1,5 +1,6 @@
 """`typicality outliers`: the rows of a file that are not like the others."""
 
+from functools import cache
 from typing import Any
 
 import click
@@ -83,6 +84,7 @@ def outliers(
         fdr = _DEFAULT_FDR if fdr is None and rate is None else fdr
     parameters["contamination"] = _DEFAULT_RATE if rate is None else rate
 
+    @cache
     def configured() -> Any:
         from typicality import OneClusterPCM
 
@@ -90,14 +92,6 @@ def outliers(
 
     from typicality.cli.run import Task, run_to_folder
 
-    task = Task(
-        options,
-        configured,
-        judge_first=given,
-        method="outliers",
-        report=report,
-        max_rows=max_rows,
-        reference=reference,
-        fdr=fdr,
-    )
-    run_to_folder(task)
+    if given:
+        configured()  # a wrong parameter is told before the file is read
+    run_to_folder(Task(options, "outliers", configured, report, max_rows, reference, fdr))

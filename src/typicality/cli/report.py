@@ -208,7 +208,7 @@ def _about_part(record: Mapping[str, Any], n_shown: int) -> str:
 
 def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What was run on what, as headings and sentences."""
-    from typicality.cli.notices import notice_text
+    from typicality.cli.parameters import notice_text
 
     data, results, estimator = record["data"], record["results"], record["estimator"]
     left_out = [f"{column['name']}: {column['reason']}" for column in data["columns_left_out"]]

@@ -4,7 +4,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,10 +12,10 @@ import numpy as np
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Labels, Places
 from typicality._words import YEARS
-from typicality.cli.folder import about_run, as_json, versions
+from typicality.cli.folder import as_json
 from typicality.cli.rows import FileRows
 from typicality.cli.writing import ShownRows, Tally
-from typicality.fitted import FittedView, chosen_method
+from typicality.fitted import chosen_method
 from typicality.report.clusters import PROFILE_LENGTH, ClusterTable
 from typicality.report.features import FeatureTable, largest
 from typicality.report.outliers import Explanation
@@ -29,7 +29,6 @@ MOST_VALUES = 20  # of a column of text that is counted
 _CALLED = ("name", "title")  # columns that name rows
 _YES_OR_NO = frozenset(["yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein"])
 TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
-_MACHINE = ("jobs", "device", "workers")  # options for run.json
 
 
 class Tabulated(NamedTuple):
@@ -59,8 +58,6 @@ class Result:
     ----------
     run : Run
         The model, and its record so far.
-    method : str
-        The method by name, "outliers" for those.
     source : FileRows
         The file, its columns, and the options.
     shown : ShownRows
@@ -71,159 +68,120 @@ class Result:
         Which of them were fitted.
     tally : Tally
         How many rows of the file were judged, and their clusters.
-    reference : FileRows, optional
-        The rows it was fitted on, where the rows are new ones.
     passes : dict, optional
         How a file that is not held in memory was read.
-    warnings : list of dict
-        What was seen and what to try, for each warning.
-    seconds : dict of str to float
-        How long the fit took, and everything.
     """
 
     run: Run
-    method: str
     source: FileRows
     shown: ShownRows
     judged: Judged
     fitted: Places | slice | None
     tally: Tally
-    reference: FileRows | None = None
     passes: dict[str, int] | None = None
-    warnings: list[dict[str, str]] = field(default_factory=list)
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def model(self) -> Any:
-        """The fitted estimator."""
-        return self.run.model
-
-    @property
-    def view(self) -> FittedView:
-        """What the model says of the rows to show."""
-        return self.judged.view
-
-    @property
-    def finds_outliers(self) -> bool:
-        """Whether it looked for outliers instead of clusters."""
-        return self.method == "outliers"
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows the model has judged."""
-        return self.tally.n_rows - self.tally.n_left_out
-
-    @property
-    def sample(self) -> dict[str, int] | None:
-        """How many rows were fitted, if it was a sample."""
-        found: dict[str, int] | None = self.run.record["results"]["sample"]
-        return found
-
-    @property
-    def n_fitted(self) -> int:
-        """How many rows the model was fitted on."""
-        if self.sample is not None:
-            return self.sample["n_rows"]
-        return self.n_rows if self.reference is None else len(self.reference.X)
 
     @cached_property
     def explanation(self) -> Explanation:
         """Why the least typical rows are unusual."""
-        return Explanation.of(self.view, feature_table(self.run, self.shown.rows, self.judged))
+        return Explanation.of(
+            self.judged.view, feature_table(self.run, self.shown.rows, self.judged)
+        )
 
-    @property
     def page(self) -> tuple[ShownRows, Explanation]:
         """The rows that the report shows, and what is unusual in them."""
         return on_page(self.run, self.shown, self.judged, self.fitted, self.explanation)
 
-    @cached_property
-    def clusters(self) -> list[dict[str, Any]]:
-        """Each cluster with its medians, and the columns that set it apart."""
-        table = ClusterTable.of(self.explanation)
-        return describe_clusters(table, self.shown.rows.names, self.run.word_of)
-
-    @cached_property
-    def tabulated(self) -> list[Tabulated]:
-        """Text columns that took no part, counted in each cluster."""
-        taking_part = {*self.source.column_names}
-        texts = {name: t for name, t in self.shown.cells.items() if name not in taking_part}
-        return tabulate_texts(texts, self.view.labels)
-
-    def clusters_csv(self) -> bytes:
-        """What clusters.csv holds."""
-        return clusters_csv(
-            self.clusters, self.sizes, self.n_rows, self.typical_rows, self.named_by
-        )
-
-    @cached_property
-    def named_by(self) -> str | None:
-        """The column that names rows: the one that was asked for, or the most useful one."""
-        if self.source.options.name is not None:
-            return self.source.options.name
-        notable = [*self.view.most_typical[1], *self._least_typical]
-        taking_part = {column.name for column in self.source.categories}
-        cells = {n: t for n, t in self.shown.cells.items() if n not in taking_part}
-        return column_of_names(cells, notable)
-
     @property
-    def _least_typical(self) -> Places:
-        """The rows that are listed; where memberships are shares, those between clusters."""
-        return self.explanation.rows[: 10 if self.finds_outliers else 5]
+    def fitted_rows(self) -> tuple[str, Places] | None:
+        """What the fitted rows are called, and their numbers, if they are shown."""
+        word, numbers = self.shown.numbers
+        return None if self.fitted is None else (word, numbers[self.fitted])
 
-    @cached_property
-    def gap(self) -> tuple[int, float, float] | None:
-        """Rows that stand apart, where all rows are at hand: see :attr:`FittedView.gap`."""
-        return None if self.passes is not None else self.view.gap
-
-    @cached_property
-    def sizes(self) -> list[int]:
-        """How many rows each cluster has."""
-        n_clusters = 1 if self.finds_outliers else int(self.model.n_clusters_)
-        return [*self.tally.sizes, *[0] * (n_clusters - len(self.tally.sizes))]
-
-    @cached_property
-    def typical_rows(self) -> list[dict[str, Any]]:
-        """The most typical row of each cluster."""
-        return self._notable(self.view.most_typical[1])
-
-    @cached_property
-    def atypical_rows(self) -> list[dict[str, Any]]:
-        """The least typical rows, the worst first, with what makes them so, as in the report.
-
-        Where memberships are shares, these are the rows between clusters, and which those are.
-        """
-        positions, explained = self._least_typical, self.explanation
-        memberships = self.view.memberships
-        if memberships is not None and self.view.shares:
-            nearest = np.argsort(-memberships[positions], axis=1, kind="stable")[:, :2]
-            return self._notable(positions, rivals=nearest.tolist())
-        n = len(positions)
-        reasons = RowReasons.of(
-            self.shown.rows, positions, explained.deviations[:n], explained.shares[:n]
+    def fields(self) -> dict[str, Any]:
+        """What run.json says of the result; words are made of it for the terminal and the page."""
+        run, view, model = self.run, self.judged.view, chosen_method(self.run.model)
+        options, cells = self.source.options, self.shown.cells
+        typical = view.most_typical[1]
+        least = self.explanation.rows[: 10 if view.kind == "detector" else 5]
+        categories = {column.name for column in self.source.categories}
+        named_by = options.name or column_of_names(
+            {name: texts for name, texts in cells.items() if name not in categories},
+            [*typical, *least],
         )
-        more: dict[str, list[Any]] = {"reasons": reasons.items()}
-        if self.passes is not None and self.view.kind == "prototypes":
-            # The least typical of all rows, not only of those that are shown.
-            more["rarer_than"] = [1.0 - (k + 1) / self.n_rows for k in range(n)]
-        return self._notable(positions, **more)
+        taking_part = {*self.source.column_names}
+        texts = {name: some for name, some in cells.items() if name not in taking_part}
+        found = self._outliers() if view.kind == "detector" else self._clusters()
+        if model is not run.model:
+            found |= {
+                "chosen": type(model).__name__,
+                "explanation": run.model.explanation_,
+                "agreement": run.model.agreement_,
+            }
+        return found | {
+            "passes": self.passes,
+            "sigma": getattr(model, "sigma_", None),
+            "n_iter": model.n_iter_,
+            "status": model.status_,
+            "sums": model.sums_,
+            "named_by": named_by,
+            "text_columns": [each._asdict() for each in tabulate_texts(texts, view.labels)],
+            "typical_rows": self._notable(typical, named_by),
+            "atypical_rows": self._notable(least, named_by, **self._why(least)),
+        }
 
-    def _notable(self, positions: Places, **more: list[Any]) -> list[dict[str, Any]]:
+    def _outliers(self) -> dict[str, Any]:
+        return {
+            "n_outliers": self.tally.n_unassigned,
+            "threshold": self.judged.view.cut,
+            "false_alarm_interval": chosen_method(self.run.model).false_alarm_interval_,
+            "gap": None if self.passes else self.judged.view.gap,
+        }
+
+    def _clusters(self) -> dict[str, Any]:
+        n_clusters, sizes = int(self.run.model.n_clusters_), self.tally.sizes
+        table = self.explanation.clusters
+        return {
+            "n_clusters": n_clusters,
+            "sizes": [*sizes, *[0] * (n_clusters - len(sizes))],
+            "n_unassigned": self.tally.n_unassigned,
+            "alpha": getattr(chosen_method(self.run.model), "alpha_", None),
+            "clusters": describe_clusters(table, self.shown.rows.names, self.run.word_of),
+        }
+
+    def _why(self, least: Places) -> dict[str, list[Any]]:
+        """Why the least typical rows are listed: between which clusters, or unusual in what."""
+        view, explained, n = self.judged.view, self.explanation, len(least)
+        if view.memberships is not None and view.shares:
+            nearest = np.argsort(-view.memberships[least], axis=1, kind="stable")
+            return {"rivals": nearest[:, :2].tolist()}
+        reasons = RowReasons.of(
+            self.shown.rows, least, explained.deviations[:n], explained.shares[:n]
+        )
+        why: dict[str, list[Any]] = {"reasons": reasons.items()}
+        if self.passes is not None and view.kind == "prototypes":
+            # The least typical of all rows, not only of those that are shown.
+            n_rows = self.tally.n_rows - self.tally.n_left_out
+            why["rarer_than"] = [1.0 - (k + 1) / n_rows for k in range(n)]
+        return why
+
+    def _notable(
+        self, positions: Places, named_by: str | None, **more: list[Any]
+    ) -> list[dict[str, Any]]:
         """Rows worth a look, as run.json has them.
 
         `reasons` are the columns in which a row is unusual and by how many spreads, `rivals` the
         two clusters that a row is between, the nearer one first.
         """
-        word, numbers = self.shown.numbers
-        row_numbers, p_values = self.shown.row_numbers, self.view.p_values
-        rarity, names = self.view.rarity, names_of(self.shown, self.named_by)
+        view, (word, numbers) = self.judged.view, self.shown.numbers
+        names = names_of(self.shown, named_by)
         return [
             {
-                "row": int(row_numbers[i]),
+                "row": int(self.shown.row_numbers[i]),
                 "line": int(numbers[i]) if word == "line" else None,
-                "label": int(self.view.labels[i]),
-                "strength": float(self.view.strength[i]),
-                "rarer_than": None if rarity is None else float(rarity[i]),
-                "p_value": None if p_values is None else float(p_values[i]),
+                "label": int(view.labels[i]),
+                "strength": float(view.strength[i]),
+                "rarer_than": None if view.rarity is None else float(view.rarity[i]),
+                "p_value": None if view.p_values is None else float(view.p_values[i]),
                 "name": names[i],
                 "cells": {name: texts[i] for name, texts in self.shown.cells.items()},
                 "reasons": [],
@@ -232,56 +190,6 @@ class Result:
             | {name: values[k] for name, values in more.items()}
             for k, i in enumerate(positions)
         ]
-
-    def record(self) -> dict[str, Any]:
-        """The run as run.json has it: all it takes to repeat it, and what came out of it."""
-        options = self.source.options
-        return {
-            **about_run(),
-            **self.run.record,
-            "preparation": parameters_of(self.run.pipeline["columns"]),
-            "estimator": parameters_of(self.model),
-            "machine": {name: getattr(options, name) for name in _MACHINE},
-            "versions": versions(),
-            "results": as_json(self.run.record["results"] | self._results()),
-            "warnings": self.warnings,
-            "seconds": self.seconds,
-        }
-
-    def _results(self) -> dict[str, Any]:
-        model = chosen_method(self.model)
-        if self.finds_outliers:
-            found = {
-                "n_outliers": self.tally.n_unassigned,
-                "threshold": self.view.cut,
-                "false_alarm_interval": model.false_alarm_interval_,
-                "gap": self.gap,
-            }
-        else:
-            found = {
-                "n_clusters": len(self.sizes),
-                "sizes": self.sizes,
-                "n_unassigned": self.tally.n_unassigned,
-                "alpha": getattr(model, "alpha_", None),
-                "clusters": self.clusters,
-            }
-        if model is not self.model:
-            found |= {
-                "chosen": type(model).__name__,
-                "explanation": self.model.explanation_,
-                "agreement": self.model.agreement_,
-            }
-        return found | {
-            "passes": self.passes,
-            "sigma": getattr(model, "sigma_", None),
-            "n_iter": model.n_iter_,
-            "status": model.status_,
-            "sums": model.sums_,
-            "named_by": self.named_by,
-            "text_columns": [each._asdict() for each in self.tabulated],
-            "typical_rows": self.typical_rows,
-            "atypical_rows": self.atypical_rows,
-        }
 
 
 def parameters_of(estimator: Any) -> dict[str, Any]:
@@ -353,35 +261,32 @@ def describe_clusters(
     return sorted(found, key=lambda cluster: cluster["label"])
 
 
-def clusters_csv(
-    clusters: Sequence[Mapping[str, Any]],
-    sizes: Sequence[int],
-    n_rows: int,
-    typical_rows: Sequence[Mapping[str, Any]],
-    name: str | None,
-) -> bytes:
+def clusters_csv(record: Mapping[str, Any]) -> bytes:
     """A line for each cluster: size, share, its most typical row, and the median of each column."""
-    typical = {row["label"]: row for row in typical_rows}
-    names = list(clusters[0]["medians"]) if clusters else []
-    heading = ["cluster", "rows", "share", "typical_row", "typical_line"]
+    data, results = record["data"], record["results"]
+    clusters, name = results["clusters"], results["named_by"]
+    typical = {row["label"]: row for row in results["typical_rows"]}
+    n_rows = data["n_rows"] - data["n_rows_left_out"]
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    named = [] if name is None else [f"typical_{name}"]
-    categories = [each["column"] for each in clusters[0]["categories"]] if clusters else []
-    commonest = [f"{word}_{name}" for name in categories for word in ("commonest", "share")]
-    medians = [f"median_{column}" for column in names]
-    writer.writerow([*heading, *named, *medians, *commonest])
-    for cluster in clusters:
-        label = cluster["label"]
-        row = typical[label]
-        cells = [label, sizes[label], f"{sizes[label] / n_rows:.4g}", row["row"], row["line"]]
-        values = map(_median_text, cluster["medians"].values())
-        shares = [
-            text
-            for each in cluster["categories"]
-            for text in (each["category"], f"{each['n_rows'] / each['of']:.4g}")
+    first = clusters[0] if clusters else {"medians": {}, "categories": []}
+    commonest = [f"{w}_{c['column']}" for c in first["categories"] for w in ("commonest", "share")]
+    writer.writerow(
+        [
+            *("cluster", "rows", "share", "typical_row", "typical_line"),
+            *([] if name is None else [f"typical_{name}"]),
+            *(f"median_{column}" for column in first["medians"]),
+            *commonest,
         ]
-        writer.writerow([*cells, *([] if name is None else [row["name"]]), *values, *shares])
+    )
+    for cluster in clusters:
+        size, row = results["sizes"][cluster["label"]], typical[cluster["label"]]
+        cells = [cluster["label"], size, f"{size / n_rows:.4g}", row["row"], row["line"]]
+        cells += [] if name is None else [row["name"]]
+        cells += map(_median_text, cluster["medians"].values())
+        for each in cluster["categories"]:
+            cells += [each["category"], f"{each['n_rows'] / each['of']:.4g}"]
+        writer.writerow(cells)
     return stream.getvalue().encode("utf-8", "surrogateescape")
 
 

@@ -4,23 +4,31 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from typicality._cached import cached_property
 from typicality._record import MODEL, RECORD
 from typicality._typing import Places
 from typicality._words import counted
 from typicality.cli.console import Terminal
 from typicality.cli.errors import UnusableError, option_of
-from typicality.cli.folder import REPORT, new_folder, require_free, results_name, write_record
-from typicality.cli.machine import device_of, on_device, within, workers
-from typicality.cli.notices import notice_text, notices
+from typicality.cli.folder import (
+    REPORT,
+    about_run,
+    as_json,
+    new_folder,
+    require_free,
+    results_name,
+    versions,
+    write_record,
+)
 from typicality.cli.options import Options
+from typicality.cli.parameters import notice_text, notices
 from typicality.cli.rows import (
     FileRows,
     check_name,
@@ -37,6 +45,7 @@ from typicality.tables.opening import JOINED_FORMATS, kind_of_suffix
 
 _SHOWN = 20_000  # rows in the report of a file that is not held in memory, drawn at random
 _ON_A_SAMPLE = ("auto", "alpha-cut")  # methods that need their rows in memory
+_MACHINE = ("jobs", "device", "workers")  # options for run.json
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +56,10 @@ class Task:
     ----------
     options : Options
         The shared options.
-    configured : callable
-        Makes the model to fit, with its parameters judged.
-    judge_first : bool
-        Whether parameters were given: these are judged before the file is opened.
     method : str
         What the user calls it; "outliers" for those.
+    configured : callable
+        Makes the model to fit, with its parameters judged.
     report : bool
         Whether to write the report.
     max_rows : int, optional
@@ -65,57 +72,36 @@ class Task:
     """
 
     options: Options
-    configured: Callable[[], Any]
-    judge_first: bool
     method: str
+    configured: Callable[[], Any]
     report: bool
     max_rows: int | None = None
     reference: str | None = None
     fdr: float | None = None
 
-    @cached_property
-    def terminal(self) -> Terminal:
-        """Where progress and results are printed."""
-        return Terminal(quiet=self.options.quiet, as_json=self.options.as_json)
-
-    @property
-    def folder(self) -> Path:
-        """The folder for the results."""
-        found = "outliers" if self.method == "outliers" else "clusters"
-        return Path(self.options.output or folder_name(self.options.file, found))
-
 
 class Fit(NamedTuple):
-    """A fitted run, and the rows of the file.
+    """A fitted run, and how it judges the rows of the file.
 
     Parameters
     ----------
     run : Run
         The model, the columns and the record so far.
-    method : str
-        The method by name.
     rows : FileRows
         The rows of the file.
-    reference : FileRows or None
-        The rows that were fitted instead.
-    whole : Judged or None
+    whole : Judged, optional
         What the run says of all rows; None if they are not held in memory.
-    shown : array of int or None
-        Then the rows to show, among those that take part; by default all.
-    opened : Rows or None
-        Then the rows that the passes read.
-    n_reads : int
-        How often the file was read before.
+    places : array of int, optional
+        Then the rows to show, among those that take part.
+    passes : dict, optional
+        Then how often the file is read, and in how large blocks.
     """
 
     run: Any
-    method: str
     rows: FileRows
-    reference: FileRows | None = None
     whole: Any = None
-    shown: Places | None = None
-    opened: Any = None
-    n_reads: int = 0
+    places: Places | None = None
+    passes: dict[str, int] | None = None
 
 
 def run_to_folder(task: Task) -> None:
@@ -124,129 +110,127 @@ def run_to_folder(task: Task) -> None:
     Everything is written to a temporary folder, which takes its name at the end: a run that fails
     or is interrupted leaves nothing. A file with too many numbers for memory is read in blocks.
     """
-    options, terminal, path = task.options, task.terminal, task.folder
-    device_of(options.device)  # one that is not there is told before any work
-    estimator = task.configured() if task.judge_first else None
+    options = task.options
+    terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
+    path = Path(
+        options.output
+        or folder_name(options.file, "outliers" if task.method == "outliers" else "clusters")
+    )
+    _device(options.device)  # one that is not there is told before any work
     if options.file == "-":  # told before waiting for all that comes
         require_free(path, force=options.force)
     began = time.perf_counter()
     with (
         open_file(options) as table,
-        new_folder(path, force=options.force, record=RECORD) as temporary,
-        within(options),
+        new_folder(path, force=options.force, record=RECORD) as folder,
+        options.threads(),
     ):
-        result = _result(task, estimator, table, temporary)
-        from typicality.model import save
-
-        save(result.run.pipeline, temporary / MODEL)
-        record = result.record()
-        results = results_name(record)
-        if not result.finds_outliers:
-            (temporary / "clusters.csv").write_bytes(result.clusters_csv())
-            results = f"{results}, clusters.csv"
-        if task.report:
-            from typicality.cli.report import write_page
-
-            with terminal.doing("Drawing the report"):
-                rows, explanation = result.page
-                write_page(temporary / REPORT, record, result.model, rows, explanation)
-        result.seconds["all"] = round(time.perf_counter() - began, 3)
-        write_record(temporary / RECORD, record)
+        record, about = _fit_and_write(task, terminal, table, folder)
+        record["seconds"]["all"] = round(time.perf_counter() - began, 3)
+        write_record(folder / RECORD, as_json(record))
     if options.as_json:
-        terminal.json(record)
+        terminal.json(as_json(record))
     from typicality.cli.summary import say_result
 
-    say_result(terminal, result)
-    terminal.warn(list(map(notice_text, result.warnings)))
-    terminal.say_path(f"Written: {results}, {MODEL}/, {RECORD} in ", f"{path}/")
+    say_result(terminal, record, about)
+    terminal.warn(list(map(notice_text, record["warnings"])))
+    clusters = "" if task.method == "outliers" else "clusters.csv, "
+    terminal.say_path(
+        f"Written: {results_name(record)}, {clusters}{MODEL}/, {RECORD} in ", f"{path}/"
+    )
     if task.report:
         terminal.say_path("Open the report: ", path / REPORT)
 
 
-def _result(task: Task, estimator: Any, table: TableFile, folder: Path) -> Any:
-    """Fit, and write the results of all rows to a folder."""
-    options, terminal = task.options, task.terminal
+def _fit_and_write(
+    task: Task, terminal: Terminal, table: TableFile, folder: Path
+) -> tuple[dict[str, Any], list[str]]:
+    """Write all files but run.json; return its content, and sentences about the rows."""
+    options, clean, rows, too_large = task.options, None, None, None
     check_name(table, options.name)
-    clean = None
     if task.reference is not None:
         clean = _read_reference(task.reference, table, options, terminal)
         options = _as_reference(options, clean)
-    rows, too_large = None, None
     if options.workers is None:
         try:
             with terminal.doing(f"Reading {table.name}"):
                 rows = read_file(table, options, at_least=2 if clean is None else 1)
         except TooLargeError as error:
             too_large = error
-    estimator = task.configured() if estimator is None else estimator
+    estimator = task.configured()
     began = time.perf_counter()
-    with workers(options), warnings.catch_warnings(record=True) as caught:
+    with _workers(options.workers), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if rows is None:
             _refuse_blocks(task, table, too_large)
-            fit = _fit_by_passes(task, estimator, table)
+            fit = _fit_by_passes(task, terminal, estimator, table)
         else:
-            fit = _fit_in_memory(task, estimator, rows, clean)
+            fit = _fit_in_memory(task, terminal, estimator, rows, clean)
         seconds = round(time.perf_counter() - began, 3)
-        result = _write(task, fit, table, folder)
-    fitted_rows = None
-    if result.fitted is not None:
-        word, numbers = result.shown.numbers
-        fitted_rows = word, numbers[result.fitted]
-    result.warnings = notices(caught, fit.rows.column_names, estimator, fitted_rows)
-    result.seconds = {"fit": seconds, "all": 0.0}
-    return result
+        result = _judged_and_written(task, terminal, fit, table, folder)
+    from typicality.cli.result import clusters_csv, parameters_of
+    from typicality.cli.summary import about_input
+    from typicality.model import save
+
+    run = fit.run
+    save(run.pipeline, folder / MODEL)
+    record = {
+        **about_run(),
+        **run.record,
+        "preparation": parameters_of(run.pipeline["columns"]),
+        "estimator": parameters_of(run.model),
+        "machine": {name: getattr(options, name) for name in _MACHINE},
+        "versions": versions(),
+        "results": run.record["results"] | result.fields(),
+        "warnings": notices(caught, fit.rows.column_names, estimator, result.fitted_rows),
+        "seconds": {"fit": seconds, "all": 0.0},
+    }
+    if task.method != "outliers":
+        (folder / "clusters.csv").write_bytes(clusters_csv(record))
+    if task.report:
+        from typicality.cli.report import write_page
+
+        with terminal.doing("Drawing the report"):
+            write_page(folder / REPORT, as_json(record), run.model, *result.page())
+    return record, about_input(record, fit.rows, result.shown.rows.X, clean)
 
 
-def _write(task: Task, fit: Fit, table: TableFile, folder: Path) -> Any:
-    """Judge all rows and write them with what the model says."""
+def _judged_and_written(
+    task: Task, terminal: Terminal, fit: Fit, table: TableFile, folder: Path
+) -> Any:
+    """Judge all rows, write them, and gather those to show."""
     from typicality.cli.result import Result
-    from typicality.cli.writing import Gathered, Tally, write_rows, writer
+    from typicality.cli.writing import Gathered, write_rows
 
-    run, rows, options = fit.run, fit.rows, task.options
+    run, rows, whole, places, passes = fit
 
     def judge(block: Block) -> Any:
-        if fit.whole is not None:
-            return fit.whole.within(block)
+        if whole is not None:
+            return whole.within(block)
         judged = run.judge_block(block)
         if judged.view.kind != "tree":  # the depth of its rows takes long
             _ = judged.view.depth
         return judged
 
-    gathered = Gathered(table, rows.numeric.names, rows.n_rows, name=options.name, places=fit.shown)
-    tally, as_parquet = Tally(), table.format == "parquet"
-    results = str(folder / results_name(run.record))
-    how: dict[str, Any] = {"signs": run.signs, "as_parquet": as_parquet, "safe": options.safe_csv}
-    with (
-        task.terminal.counting("Writing the results", rows.n_rows) as wrote,
-        writer(results, force=False, as_parquet=as_parquet) as write,
-    ):
-        for judged in write_rows(table, judge, write, **how):
-            tally.see(judged)
-            gathered.see_judged(judged)
-            wrote(tally.n_rows)
-    places, shown = gathered.result()
-    fitted: Any = None
-    passes = None
-    if fit.whole is not None:
-        judged, fitted = fit.whole, run.places_of_fit(len(places), table.fingerprint)
-    else:
-        if run.record["results"]["sample"] is not None:
-            fitted = np.searchsorted(places, fit.shown)  # type: ignore[arg-type]
-        judged = run.judge(shown.part, fitted=fitted)
-        n_reads, block_rows = fit.n_reads + fit.opened.n_passes + 1, fit.opened.block_rows
-        passes = {"n_reads": n_reads, "block_rows": block_rows, "n_shown": len(places)}
-    return Result(
-        run=run,
-        method=fit.method,
-        source=rows,
-        shown=shown,
-        judged=judged,
-        fitted=fitted,
-        tally=tally,
-        reference=fit.reference,
-        passes=passes,
+    gathered = Gathered(
+        table, rows.numeric.names, rows.n_rows, name=rows.options.name, places=places
     )
+    with terminal.counting("Writing the results", rows.n_rows) as wrote:
+
+        def follow(judged: Any, n_rows: int) -> None:
+            gathered.see_judged(judged)
+            wrote(n_rows)
+
+        output = str(folder / results_name(run.record))
+        tally = write_rows(table, judge, output, run.signs, follow, safe=rows.options.safe_csv)
+    shown = gathered.result()
+    fitted: Any = run.places_of_fit(len(shown.places), table.fingerprint)
+    if places is not None and passes is not None:
+        is_sample = run.record["results"]["sample"] is not None
+        fitted = np.searchsorted(shown.places, places) if is_sample else None
+        whole = run.judge(shown.part, fitted=fitted)
+        passes = {**passes, "n_shown": len(shown.places)}
+    return Result(run, rows, shown, whole, fitted, tally, passes)
 
 
 @contextmanager
@@ -269,64 +253,48 @@ def _refusing(names: Sequence[str]) -> Iterator[None]:
 # ---- what is fitted ------------------------------------------------------------------------------
 
 
-def _fit_in_memory(task: Task, estimator: Any, rows: FileRows, reference: FileRows | None) -> Fit:
-    """Scale the columns, fit the estimator, and judge all rows.
+def _fit_in_memory(
+    task: Task, terminal: Terminal, estimator: Any, rows: FileRows, clean: FileRows | None
+) -> Fit:
+    """Fit the rows, or the clean ones instead, and judge all rows.
 
-    With a `reference`, scaler and estimator are fitted on its rows instead. The scaler sees all
-    rows, the estimator at most `max_rows` of them.
+    The scaler sees all rows, the estimator at most `max_rows` of them.
     """
     from typicality.kernels import Mixed
-    from typicality.run_folder import draw_sample
+    from typicality.run_folder import Run, draw_sample
 
-    terminal, seed, source = task.terminal, rows.options.seed, reference or rows
+    source = clean or rows
     estimator, method = for_categories(estimator, source, task.method)
     scaler = rows.scaler(balanced=not isinstance(getattr(estimator, "kernel", None), Mixed))
-    sample = draw_sample(len(source.X), task.max_rows, seed=seed)
+    sample = draw_sample(len(source.X), task.max_rows, seed=rows.options.seed)
+    record = _record(task, method, rows, clean, sample)
     n_fitted = len(source.X) if sample is None else len(sample)
     with _refusing(rows.column_names), terminal.fitting(f"Fitting {n_fitted:,} rows"):
-        to_fit = source.for_scaler()
-        scaled: Any = scaler.fit(to_fit).transform(to_fit)
-        X = scaled if sample is None else scaled[sample]
-        model = on_device(estimator, X, rows.options.device)
-    sampled = None if sample is None else {"n_rows": len(sample)}
-    run = _run(task, method, scaler, model, rows, reference, sampled)
+        device = _device(rows.options.device)
+        run = Run.fit(scaler, estimator, source.for_scaler(), record, sample=sample, device=device)
     fitted = run.places_of_fit(len(rows.X), rows.numeric.fingerprint)
     with (
         _refusing(rows.column_names),
         terminal.counting(f"Judging {len(rows.X):,} rows", len(rows.X)) as done,
     ):
         whole = run.judge(rows.part(scaler), fitted=fitted, fdr=task.fdr, progress=done)
-    return Fit(run, method, rows, reference, whole)
+    return Fit(run, rows, whole)
 
 
-def _run(
-    task: Task,
-    method: str,
-    scaler: Any,
-    model: Any,
-    rows: FileRows,
-    reference: FileRows | None,
-    sample: dict[str, int] | None,
-) -> Any:
-    """The run of a fitted model, with its record so far."""
-    from sklearn.pipeline import Pipeline
-
-    from typicality.run_folder import Run
-
-    # For data frames and `score`.
-    scaler.feature_names_in_ = np.asarray(rows.column_names, dtype=object)
-    results: dict[str, Any] = {"sample": sample}
+def _record(
+    task: Task, method: str, rows: FileRows, clean: FileRows | None, sample: Places | None
+) -> dict[str, Any]:
+    """How a run is made, as run.json has it."""
+    results: dict[str, Any] = {"sample": None if sample is None else {"n_rows": len(sample)}}
     if method == "outliers":
         results["fdr"] = task.fdr
-        model._reference()  # kept in the model, so that `score` need not find it
-    record = {
+    return {
         "method": method,
         "seed": rows.options.seed,
         "data": rows.record(),
-        "reference": None if reference is None else reference.record(),
+        "reference": None if clean is None else clean.record(),
         "results": results,
     }
-    return Run(Pipeline([("columns", scaler), ("model", model)]), record)
 
 
 def _read_reference(
@@ -400,58 +368,46 @@ def _refuse_blocks(task: Task, table: TableFile, too_large: TableError | None) -
     raise UnusableError(f"{table.name} cannot be read in blocks, because {why}.")
 
 
-def _fit_by_passes(task: Task, estimator: Any, table: TableFile) -> Fit:
+def _fit_by_passes(task: Task, terminal: Terminal, estimator: Any, table: TableFile) -> Fit:
     """Scale by passes over all rows, and fit these, or a sample of them in memory.
 
     Methods with prototypes are fitted by passes over blocks of all rows. The others are fitted on a
     sample, whose size the summary states.
     """
-    from typicality.preprocessing.table_rows import column_names
-    from typicality.run_folder import draw_sample
+    from typicality.run_folder import Run, draw_sample
 
-    options, terminal = task.options, task.terminal
+    options = task.options
     with terminal.doing(f"Looking at the columns of {table.name}"):
         numeric = read_columns(table, options, hold=False)
-    n_reads = table.n_passes
+    n_reads = table.n_passes + 1  # and once more for the results
     if options.missing == "error":
         refuse_missing(table, numeric)
-    with terminal.doing(f"Reading {counted(table.n_rows or 0, 'row')} of {table.name}"):
+    n_rows = table.n_rows or 0
+    with terminal.doing(f"Reading {counted(n_rows, 'row')} of {table.name}"):
         opened = _open(table, numeric, options)
     require_enough(opened.n_rows, 2, table, numeric, options)
-    n_rows = table.n_rows or 0
-    rows = FileRows(
-        options, table, numeric, np.ones(0, dtype=bool), numeric.X, (), n_rows,
-        n_rows - opened.n_rows,
-    )  # fmt: skip
+    everywhere = np.ones(0, dtype=bool)
+    n_left_out = n_rows - opened.n_rows
+    rows = FileRows(options, table, numeric, everywhere, numeric.X, (), n_rows, n_left_out)
     size = _sample_size(opened.n_rows, task)
     if size is None and options.device is not None:
         raise UnusableError(
             "--device works only on rows in memory, but these rows are read from the file in "
             "blocks. Leave it out, or fit a sample with --max-rows N."
         )
-    scaler = rows.scaler()
-    scaling = terminal.passes(f"Scaling {opened.n_rows:,} rows", opened)
-    with _refusing(numeric.names), scaling:
-        scaler.fit(opened)
-        column_names(scaler)  # rows are arrays here
-    shown = draw_sample(opened.n_rows, size or _SHOWN, seed=options.seed)
-    shown = np.arange(opened.n_rows) if shown is None else shown
-    if size is not None:
-        with terminal.passes(f"Drawing {len(shown):,} rows", opened):
-            X = scaler.transform(opened.take(shown))
-        with _refusing(numeric.names), terminal.fitting(f"Fitting {len(X):,} rows"):
-            model = on_device(estimator, X, options.device)
-    else:
-        fitting = terminal.passes(f"Fitting {opened.n_rows:,} rows", opened)
-        with _refusing(numeric.names), fitting:
-            model = estimator.fit(scaler.transform(opened))
-        from typicality.cluster._estimator import OF_ROWS
-
-        model = model._without(*OF_ROWS)  # the file of the results has them
-    is_sample = size is not None and size < opened.n_rows
-    sample = {"n_rows": len(shown)} if is_sample else None
-    run = _run(task, task.method, scaler, model, rows, None, sample)
-    return Fit(run, task.method, rows, shown=shown, opened=opened, n_reads=n_reads)
+    places = draw_sample(opened.n_rows, size or _SHOWN, seed=options.seed)
+    places = np.arange(opened.n_rows) if places is None else places
+    fitted = None if size is None else places
+    record = _record(task, task.method, rows, None, fitted if len(places) < opened.n_rows else None)
+    n_fitted = opened.n_rows if size is None else len(places)
+    with (
+        _refusing(numeric.names),
+        terminal.passes(f"Fitting {n_fitted:,} of {counted(opened.n_rows, 'row')}", opened),
+    ):
+        device = _device(options.device)
+        run = Run.fit(rows.scaler(), estimator, opened, record, sample=fitted, device=device)
+    passes = {"n_reads": n_reads + opened.n_passes, "block_rows": opened.block_rows}
+    return Fit(run, rows, places=places, passes=passes)
 
 
 def _open(table: TableFile, numeric: NumericTable, options: Options) -> Any:
@@ -481,7 +437,49 @@ def _sample_size(n_rows: int, task: Task) -> int | None:
     return min(wanted, n_rows)
 
 
-# ---- words ---------------------------------------------------------------------------------------
+# ---- what may compute ----------------------------------------------------------------------------
+
+
+def _workers(wanted: str | None) -> AbstractContextManager[None]:
+    """A context with the processes of Dask, if --workers asks for some."""
+    if wanted is None:
+        return nullcontext()
+    if find_spec("distributed") is None:
+        raise UnusableError(
+            "--workers needs Dask, which is not installed: pip install 'dask[array,distributed]'."
+        )
+    from typicality.rows import dask
+
+    return dask.workers(int(wanted), None) if wanted.isdigit() else dask.workers(None, wanted)
+
+
+def _device(name: str | None) -> str | None:
+    """The device of torch that --device names, e.g. "cuda"; None for arrays on the CPU.
+
+    Raises
+    ------
+    UnusableError
+        torch is not installed, or has no such device.
+    """
+    if name is None or (name == "auto" and find_spec("torch") is None):
+        return None
+    try:
+        import torch
+    except ImportError as error:
+        raise UnusableError(
+            f"--device {name} needs torch, which is not installed: pip install torch."
+        ) from error
+    n_gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if name == "auto":
+        return "cuda" if n_gpus else None
+    kind, _, number = name.partition(":")
+    if kind == "cuda" and int(number or 0) >= n_gpus:
+        gpus = "no GPU" if n_gpus == 0 else f"{n_gpus} GPU(s), counted from 0"
+        raise UnusableError(
+            f"--device {name}: torch {torch.__version__} finds {gpus} on this machine. Choose "
+            "--device cpu, or install a torch for your GPU and its driver."
+        )
+    return name
 
 
 def folder_name(file: str, ending: str) -> str:

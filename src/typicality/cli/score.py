@@ -47,7 +47,6 @@ def score(options: Options, model: str) -> None:
     from typicality._words import counted
     from typicality.cli.console import Terminal
     from typicality.cli.folder import as_in_the_run, load_run
-    from typicality.cli.machine import within
     from typicality.cli.rows import open_file, require_file
 
     output = str(options.output)
@@ -58,22 +57,24 @@ def score(options: Options, model: str) -> None:
         )
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     require_file(options)
-    with within(options):
+    with options.threads():
         with terminal.doing(f"Loading {model}"):
             run = load_run(model).with_missing(options.missing)
-        from typicality.cli.writing import Tally, is_parquet, write_rows, writer
+        from typicality.cli.writing import write_rows
 
-        tally, as_parquet = Tally(), is_parquet(output)
         with (
-            writer(output, force=options.force, as_parquet=as_parquet) as write,
             open_file(as_in_the_run(options, run)) as table,
             terminal.doing(f"Scoring {table.name}") as tell,
         ):
-            how: dict[str, Any] = {"as_parquet": as_parquet, "safe": options.safe_csv}
-            for judged in write_rows(table, run.judge_block, write, signs=run.signs, **how):
-                tally.see(judged)
-                n_rows = counted(tally.n_rows, "row")
-                tell(f"Scored {n_rows} of {table.name}, {100 * table.fraction_read:.0f} %")
+
+            def follow(_: Any, n_rows: int) -> None:
+                done = (
+                    f"{counted(n_rows, 'row')} of {table.name}, {100 * table.fraction_read:.0f} %"
+                )
+                tell(f"Scored {done}")
+
+            how = {"safe": options.safe_csv, "force": options.force}
+            tally = write_rows(table, run.judge_block, output, run.signs, follow, **how)
     counts = {
         "n_rows": tally.n_rows,
         "n_unassigned": tally.n_unassigned,

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,8 @@ from typicality.cli.console import (
 )
 from typicality.cli.errors import option_of
 from typicality.cli.options import quoted
-from typicality.cli.result import MOST_VALUES, TELLING, Result, Tabulated
+from typicality.cli.result import MOST_VALUES, TELLING
 from typicality.cli.rows import FileRows
-from typicality.fitted import chosen_method
 from typicality.preprocessing.scaling import skewed_columns
 from typicality.report.clusters import Commonest, telling_categories
 from typicality.report.payload import clusters_words
@@ -64,59 +63,65 @@ _CODES = frozenset(
     ["code", "id", "index", "key", "no", "nr", "number", "phone", "postcode", "zip", "zipcode"]
 )
 
-Which = Callable[[dict[str, Any]], str]
+Which = Callable[[Mapping[str, Any]], str]
+Record = Mapping[str, Any]
 
 
-def say_result(terminal: Terminal, result: Result) -> None:
-    """Print what was found."""
-    heading = "row" if result.named_by is None else f"row, {shown(result.named_by, 24)}"
+def about_input(record: Record, rows: FileRows, X: Doubles, clean: FileRows | None) -> list[str]:
+    """Which rows were used, and how, in sentences; X are the numbers of the rows, or of some."""
+    sentences = [about_rows(rows, X), *_hints(record, rows, X)]
+    if clean is not None:
+        sentences.append(f"Reference: {about_rows(clean, clean.X)}")
+    return sentences + _about_sample(record) + _about_passes(record)
 
-    def which(row: dict[str, Any]) -> str:
+
+def say_result(terminal: Terminal, record: Record, about: Sequence[str]) -> None:
+    """Print what was found: everything is made of the fields of run.json."""
+    results, finds_outliers = record["results"], record["method"] == "outliers"
+    named_by = results["named_by"]
+    heading = "row" if named_by is None else f"row, {shown(named_by, 24)}"
+
+    def which(row: Mapping[str, Any]) -> str:
         return f"{place(row['row'], row['line'])}  {shown(row['name'], 24)}".rstrip()
 
-    terminal.say(about_rows(result.source, result.shown.rows.X))
-    for hint in _hints(result):
-        terminal.say(hint)
-    if result.reference is not None:
-        terminal.say(f"Reference: {about_rows(result.reference, result.reference.X)}")
-    if result.sample is not None:
-        terminal.say(_about_sample(result))
-    if result.passes is not None:
-        terminal.say(_about_passes(result))
+    for sentence in about:
+        terminal.say(sentence)
     terminal.say()
-    terminal.say(Text(_headline(result), style="bold"))
-    if result.finds_outliers:
-        for sentence in _meaning_of_flags(result):
+    terminal.say(Text(_headline(record), style="bold"))
+    if finds_outliers:
+        for sentence in _meaning_of_flags(record):
             terminal.say(sentence)
-    elif result.sizes:
-        terminal.say(_clusters(result, f"most typical {heading}", which))
-    if result.method == "auto":
-        terminal.say(result.model.explanation_)
-    if result.method in ("auto", "alpha-cut") and len(result.sizes) == 1:
-        terminal.say(_ONE_MIXED_CLUSTER if result.source.is_mixed else _ONE_CLUSTER)
-    _say_what_clusters_are(terminal, result)
-    rows = [row for row in result.atypical_rows if row["label"] < 0 or not result.finds_outliers]
+    else:
+        _say_clusters(terminal, record, heading, which)
+    _say_what_clusters_are(terminal, record)
+    rows = [row for row in results["atypical_rows"] if row["label"] < 0 or not finds_outliers]
     rows = [row for row in rows if row["rarer_than"] != 0]  # as typical as all others
     if rows:
-        n_outliers = result.tally.n_unassigned
-        worst = "The worst first:" if len(rows) == n_outliers else f"The {len(rows)} worst:"
-        others = "Rows between clusters:" if result.view.shares else "The least typical rows:"
         terminal.say()
-        terminal.say(worst if result.finds_outliers else others)
-        terminal.say(_atypical(result, rows, heading, which))
-    model = chosen_method(result.model)
-    kind = type(model).__name__
+        terminal.say(_above_rows(record, rows))
+        terminal.say(_atypical(record, rows, heading, which))
+    kind = results.get("chosen", record["estimator"]["class"])
     meaning = f": {ESTIMATORS[kind].meaning}" if kind in ESTIMATORS else ""
-    took = f"{counted(model.n_iter_, 'iteration')}, {result.seconds['all']:.1f} s in all"
+    took = f"{counted(results['n_iter'], 'iteration')}, {record['seconds']['all']:.1f} s in all"
     terminal.say()
-    terminal.say(f"By {kind}{meaning}; {took}.\nHow it was computed: {model.sums_}")
+    terminal.say(f"By {kind}{meaning}; {took}.\nHow it was computed: {results['sums']}")
 
 
-def _hints(result: Result) -> list[str]:
+def n_judged(record: Record) -> int:
+    """How many rows of the file the model has judged."""
+    return int(record["data"]["n_rows"] - record["data"]["n_rows_left_out"])
+
+
+def _n_fitted(record: Record) -> int:
+    """How many rows could be fitted, and were if no sample was drawn."""
+    data = record["reference"] or record["data"]
+    return int(data["n_rows"] - data["n_rows_left_out"])
+
+
+def _hints(record: Record, rows: FileRows, X: Doubles) -> list[str]:
     """What may be wrong with these columns for this method, and what to try."""
-    hints, names = [], result.source.numeric.names
-    if result.source.options.transform == "none":
-        X = result.shown.rows.X
+    hints, names, method = [], rows.numeric.names, record["method"]
+    if rows.options.transform == "none":
         skewed = skewed_columns(X[:: -(-len(X) // _ROWS_LOOKED_AT)])
         if skewed.any():
             columns = [shown(name) for name, is_so in zip(names, skewed, strict=True) if is_so]
@@ -124,106 +129,116 @@ def _hints(result: Result) -> list[str]:
                 f"Skewed: {listed(columns, at_most=5)}. --transform auto takes logarithms of "
                 "skewed columns, so that ratios are compared instead of differences."
             )
-    if result.method in _FEW_COLUMNS and len(names) > _MANY_COLUMNS:
+    if method in _FEW_COLUMNS and len(names) > _MANY_COLUMNS:
         remedy = (
             "--method auto first tries a Gaussian mixture, which suits files with many columns."
         )
-        if result.source.is_mixed:  # a mixture has no density for categories
+        if rows.is_mixed:  # a mixture has no density for categories
             remedy = "Choose some with --columns, or take --method fcm --clusters N."
         hints.append(
-            f"{len(names)} columns are too many for --method {result.method}: "
-            f"{_FEW_COLUMNS[result.method]}. {remedy}"
+            f"{len(names)} columns are too many for --method {method}: {_FEW_COLUMNS[method]}. "
+            f"{remedy}"
         )
     return hints
 
 
-def _about_sample(result: Result) -> str:
-    n_rows = len((result.reference or result.source).X) if result.passes is None else result.n_rows
-    whose = "reference rows" if result.reference is not None else "rows"
-    judged = "scored" if result.finds_outliers else "given labels"
-    return (
-        f"Fitted on a random sample of {result.n_fitted:,} of the {n_rows:,} {whose} (seed "
-        f"{result.source.options.seed}; --max-rows N sets another number); all rows are "
-        f"{judged}."
-    )
+def _about_sample(record: Record) -> list[str]:
+    sample = record["results"]["sample"]
+    if sample is None:
+        return []
+    whose = "reference rows" if record["reference"] is not None else "rows"
+    judged = "scored" if record["method"] == "outliers" else "given labels"
+    return [
+        f"Fitted on a random sample of {sample['n_rows']:,} of the {_n_fitted(record):,} {whose} "
+        f"(seed {record['seed']}; --max-rows N sets another number); all rows are {judged}."
+    ]
 
 
-def _about_passes(result: Result) -> str:
+def _about_passes(record: Record) -> list[str]:
     """How a file was read that was not held in memory, and what is said of a sample only."""
-    assert result.passes is not None
-    n_shown = result.passes["n_shown"]
+    passes = record["results"]["passes"]
+    if passes is None:
+        return []
     words = (
-        f"The rows were not held in memory: they were read {result.passes['n_reads']} times, in "
-        f"blocks of up to {result.passes['block_rows']:,}."
+        f"The rows were not held in memory: they were read {passes['n_reads']} times, in "
+        f"blocks of up to {passes['block_rows']:,}."
     )
-    if n_shown == result.n_rows:
-        return words
-    return (
-        f"{words} Counts refer to all rows. Medians, typical rows and the report refer "
-        f"to {n_shown:,} rows: a random sample, and the least typical rows of all."
-    )
+    if passes["n_shown"] < n_judged(record):
+        words += (
+            " Counts refer to all rows. Medians, typical rows and the report refer to "
+            f"{passes['n_shown']:,} rows: a random sample, and the least typical rows of all."
+        )
+    return [words]
 
 
-def _headline(result: Result) -> str:
-    n_rows, n_unassigned = result.n_rows, result.tally.n_unassigned
-    if result.finds_outliers:
-        outliers = f"{counted(n_unassigned, 'outlier')} among {counted(n_rows, 'row')}"
-        if result.run.fdr is not None:
-            return f"{outliers}, at a false discovery rate of {result.run.fdr:g}."
-        return f"{outliers}, at a nominal rate of {result.model.contamination:g}."
-    return f"{clusters_words(len(result.sizes), n_unassigned, n_rows)}."
+def _headline(record: Record) -> str:
+    results, n_rows = record["results"], n_judged(record)
+    if record["method"] != "outliers":
+        return f"{clusters_words(len(results['sizes']), results['n_unassigned'], n_rows)}."
+    outliers = f"{counted(results['n_outliers'], 'outlier')} among {counted(n_rows, 'row')}"
+    if results["fdr"] is not None:
+        return f"{outliers}, at a false discovery rate of {results['fdr']:g}."
+    return f"{outliers}, at a nominal rate of {_rate(record):g}."
 
 
-def _meaning_of_flags(result: Result) -> list[str]:
+def _rate(record: Record) -> float:
+    return float(record["estimator"]["parameters"]["contamination"])
+
+
+def _meaning_of_flags(record: Record) -> list[str]:
     """What the threshold says of false alarms, and whether some rows stand apart."""
-    if result.run.fdr is not None:
-        share_of = (
-            f"On average, at most a share of {result.run.fdr:.3g} of these rows are false alarms."
-        )
-        sentences = [share_of] if result.tally.n_unassigned else []
+    results, sentences = record["results"], []
+    if results["fdr"] is not None:
+        if results["n_outliers"]:
+            rate = f"{results['fdr']:.3g}"
+            sentences = [f"On average, at most a share of {rate} of these rows are false alarms."]
     else:
-        low, high = (max(1, round(1000 * rate)) for rate in result.model.false_alarm_interval_)
-        expected = 1000 * result.model.contamination
-        alarms = "false alarm" if f"{expected:.3g}" == "1" else "false alarms"
-        source = (
-            ""
-            if result.reference is not None
-            else " To control the false discovery rate instead, pass clean rows with --reference."
-        )
+        low, high = (max(1, round(1000 * rate)) for rate in results["false_alarm_interval"])
+        expected = f"{1000 * _rate(record):.3g}"
+        source = " To control the false discovery rate instead, pass clean rows with --reference."
         sentences = [
-            f"Rows with a score below {result.view.cut:.4g} are flagged. Expect {expected:.3g} "
-            f"{alarms} in 1,000 ordinary rows, between {low} and {high} for this model "
-            f"(95 % confidence).{source}"
+            f"Rows with a score below {results['threshold']:.4g} are flagged. Expect {expected} "
+            f"{'false alarm' if expected == '1' else 'false alarms'} in 1,000 ordinary rows, "
+            f"between {low} and {high} for this model (95 % confidence)."
+            f"{source if record['reference'] is None else ''}"
         ]
-    if result.gap is not None:
-        n_apart, last, following = result.gap
+    if results["gap"] is not None:
+        n_apart, last, following = results["gap"]
         scores = f"score {last:.3g}{'' if n_apart == 1 else ' and below'}"
         who = "The worst row stands" if n_apart == 1 else f"The {n_apart:,} worst stand"
         sentences.append(f"{who} apart: {scores}, the next is {following:.3g}.")
     return sentences
 
 
-def _clusters(result: Result, heading: str, which: Which) -> Table:
+def _say_clusters(terminal: Terminal, record: Record, heading: str, which: Which) -> None:
     """A line for each cluster, the first ones only where there are many."""
-    typical = {row["label"]: which(row) for row in result.typical_rows}
-    first, rest = result.sizes[:_MOST_CLUSTERS], result.sizes[_MOST_CLUSTERS:]
+    results, n_rows = record["results"], n_judged(record)
+    typical = {row["label"]: which(row) for row in results["typical_rows"]}
+    first, rest = results["sizes"][:_MOST_CLUSTERS], results["sizes"][_MOST_CLUSTERS:]
     lines = [(str(label), size, typical.get(label, "")) for label, size in enumerate(first)]
     if rest:
         lines.append((f"{len(rest):,} more", sum(rest), ""))
-    if result.tally.n_unassigned:
-        lines.append(("unassigned", result.tally.n_unassigned, ""))
-    table = _table("cluster", "rows", "share", heading)
+    if results["n_unassigned"]:
+        lines.append(("unassigned", results["n_unassigned"], ""))
+    table = _table("cluster", "rows", "share", f"most typical {heading}")
     for label, size, row in lines:
-        table.add_row(label, f"{size:,}", share(size, result.n_rows), row)
-    return table
+        table.add_row(label, f"{size:,}", share(size, n_rows), row)
+    if first:
+        terminal.say(table)
+    if record["method"] == "auto":
+        terminal.say(results["explanation"])
+    if record["method"] in ("auto", "alpha-cut") and len(first) == 1:
+        is_mixed = record["data"]["categories"] or record["data"]["ordered"]
+        terminal.say(_ONE_MIXED_CLUSTER if is_mixed else _ONE_CLUSTER)
 
 
-def _say_what_clusters_are(terminal: Terminal, result: Result) -> None:
+def _say_what_clusters_are(terminal: Terminal, record: Record) -> None:
     """The columns that set clusters apart, and the text columns that go with them."""
-    described = [] if result.finds_outliers else result.clusters[:_MOST_CLUSTERS]
-    short = shown_apart(result.source.numeric.names, 24)
+    results, finds_outliers = record["results"], record["method"] == "outliers"
+    described = [] if finds_outliers else results["clusters"][:_MOST_CLUSTERS]
+    short = shown_apart(record["data"]["columns"], 24)
     if any(cluster["apart"] or _categories(cluster) for cluster in described):
-        rest = "the other clusters" if len(result.sizes) > 1 else "the unassigned rows"
+        rest = "the other clusters" if len(results["sizes"]) > 1 else "the unassigned rows"
         terminal.say()
         terminal.say(f"How each cluster differs (its medians against those of {rest}):")
         table = _table("cluster", "columns")
@@ -236,24 +251,24 @@ def _say_what_clusters_are(terminal: Terminal, result: Result) -> None:
             phrases += (shown(text, 60) for text in _categories(cluster)[:3])
             table.add_row(str(cluster["label"]), "; ".join(phrases) or "no single column")
         terminal.say(table)
-    related = [each for each in result.tabulated if each.association >= _RELATED]
-    if related and len(related[0].counts) > 1:
+    related = [each for each in results["text_columns"] if each["association"] >= _RELATED]
+    if related and len(related[0]["counts"]) > 1:
         terminal.say()
         terminal.say(f"Columns that were not used (those with up to {MOST_VALUES} values):")
         for each in related[:_MOST_TABULATED]:
-            terminal.say(tabulated_words(each, finds_outliers=result.finds_outliers))
+            terminal.say(_tabulated_words(each, finds_outliers=finds_outliers))
 
 
 def _categories(cluster: dict[str, Any]) -> list[str]:
     return telling_categories([Commonest(**each) for each in cluster["categories"]])
 
 
-def tabulated_words(each: Tabulated, *, finds_outliers: bool) -> str:
+def _tabulated_words(each: Mapping[str, Any], *, finds_outliers: bool) -> str:
     """The most frequent value in each cluster: "species: cluster 0 is Gentoo (119 of 123)"."""
     phrases = []
-    labels = sorted(each.counts, key=lambda label: (label < 0, label))
+    labels = sorted(each["counts"], key=lambda label: (label < 0, label))
     for label in labels[:_MOST_CLUSTERS]:
-        values = each.counts[label]
+        values = each["counts"][label]
         name = f"cluster {label} is" if label >= 0 else "unassigned are"
         if finds_outliers:
             name = "outliers are" if label < 0 else "other rows are"
@@ -266,25 +281,37 @@ def tabulated_words(each: Tabulated, *, finds_outliers: bool) -> str:
         phrases.append(text)
     more = len(labels) - _MOST_CLUSTERS
     end = f"; and {more:,} more" if more > 0 else ""
-    return f"{shown(each.column)}: {'; '.join(phrases)}{end}."
+    return f"{shown(each['column'])}: {'; '.join(phrases)}{end}."
 
 
-def _atypical(result: Result, rows: list[dict[str, Any]], heading: str, which: Which) -> Table:
+def _above_rows(record: Record, rows: Sequence[Mapping[str, Any]]) -> str:
+    """The heading of the table of rows."""
+    if record["method"] != "outliers":
+        return "Rows between clusters:" if rows[0]["rivals"] else "The least typical rows:"
+    every = len(rows) == record["results"]["n_outliers"]
+    return "The worst first:" if every else f"The {len(rows)} worst:"
+
+
+def _atypical(
+    record: Record, rows: Sequence[Mapping[str, Any]], heading: str, which: Which
+) -> Table:
     """The least typical rows, the worst first."""
+    columns = [*record["data"]["columns"], *record["data"]["categories"]]
     names = shown_apart((each["column"] for row in rows for each in row["reasons"]), 20)
-    least = TELLING if len(result.source.column_names) > 1 else 0.0
-    reasons = [_reasons(row["reasons"], names, least) for row in rows]
+    reasons = [_reasons(row["reasons"], names, TELLING if len(columns) > 1 else 0) for row in rows]
     if rows[0]["rivals"]:
         table = _table(heading, "membership", "between clusters")
         strengths = numbers([row["strength"] for row in rows])
         for row, strength in zip(rows, strengths, strict=True):
             table.add_row(which(row), strength, " and ".join(map(str, row["rivals"])))
         return table
-    rarity = percentages([row["rarer_than"] for row in rows], result.n_fitted)
+    sample = record["results"]["sample"]
+    n_fitted = _n_fitted(record) if sample is None else sample["n_rows"]
+    rarity = percentages([row["rarer_than"] for row in rows], n_fitted)
     middle: list[list[str]]
-    if result.finds_outliers:
+    if record["method"] == "outliers":
         headings, middle = ["score"], [numbers([row["strength"] for row in rows])]
-        if result.reference is not None:
+        if record["reference"] is not None:
             headings.append("p-value")
             middle.append([f"{row['p_value']:.2g}" for row in rows])
     else:

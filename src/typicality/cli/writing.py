@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,45 +24,6 @@ from typicality.tables.opening import kind_of_suffix
 _MOST_CELLS = 2_000_000  # of text kept in memory for the report
 _LONGEST_CELL = 200  # letters kept of a text: a page shows no more
 _WORST = 20  # further rows in the report, the least typical of all
-
-
-def write_rows(
-    table: TableFile,
-    judge: Callable[[Block], Judged],
-    write: Callable[[Any], Any],
-    *,
-    signs: Iterable[str],
-    as_parquet: bool,
-    safe: bool,
-) -> Iterator[Judged]:
-    """Judge the rows of a file, write them block by block, and hand the blocks on.
-
-    Parameters
-    ----------
-    table : TableFile
-        The file.
-    judge : callable
-        What a run says of a block; threads call it.
-    write : callable
-        Takes csv, or a table of Arrow.
-    signs : iterable of str
-        Columns with numbers like $7,440, which stay text.
-    as_parquet, safe : bool
-        Whether rows are written as parquet; whether csv is safe for spreadsheets.
-    """
-
-    def written(block: Block) -> tuple[Judged, Any]:
-        judged = judge(block)
-        kept, rows, _ = judged.part
-        extra = masked_columns(judged.columns, kept)
-        if as_parquet:  # ranks and categories stay the text they are, too
-            plain = [name for name in rows.names if name not in {*signs, *rows.texts}]
-            return judged, arrow_rows(block, extra, numeric=plain)
-        return judged, csv_text(block, extra, header=block.first_row == 0, safe=safe)
-
-    for judged, text in stream_in_threads(written, table.blocks()):
-        write(text)
-        yield judged
 
 
 @dataclass
@@ -87,6 +48,53 @@ class Tally:
         self.sizes = counts.tolist()
 
 
+def write_rows(
+    table: TableFile,
+    judge: Callable[[Block], Judged],
+    output: str,
+    signs: Iterable[str],
+    follow: Callable[[Judged, int], None],
+    *,
+    safe: bool,
+    force: bool = False,
+) -> Tally:
+    """Judge the rows of a file and write them, block by block.
+
+    Parameters
+    ----------
+    table : TableFile
+        The file.
+    judge : callable
+        What a run says of a block; threads call it.
+    output : str
+        The file to write, .csv or .parquet; "-" is standard output.
+    signs : iterable of str
+        Columns with numbers like $7,440, which stay text.
+    follow : callable
+        Called with each block that was written, and the number of rows so far.
+    safe, force : bool
+        Whether csv is safe for spreadsheets; whether a file that is there is replaced.
+    """
+    as_parquet = is_parquet(output)
+
+    def written(block: Block) -> tuple[Judged, Any]:
+        judged = judge(block)
+        kept, rows, _ = judged.part
+        extra = masked_columns(judged.columns, kept)
+        if as_parquet:  # ranks and categories stay the text they are, too
+            plain = [name for name in rows.names if name not in {*signs, *rows.texts}]
+            return judged, arrow_rows(block, extra, numeric=plain)
+        return judged, csv_text(block, extra, header=block.first_row == 0, safe=safe)
+
+    tally = Tally()
+    with writer(output, force=force, as_parquet=as_parquet) as write:
+        for judged, text in stream_in_threads(written, table.blocks()):
+            write(text)
+            tally.see(judged)
+            follow(judged, tally.n_rows)
+    return tally
+
+
 # ---- rows to show --------------------------------------------------------------------------------
 
 
@@ -98,6 +106,8 @@ class ShownRows:
     ----------
     rows : ModelRows
         The rows as the run takes them.
+    places : array of shape (n,)
+        Their places among all rows that take part.
     row_numbers : array of shape (n,)
         Their numbers in the file, from 0.
     lines : array of shape (n,), optional
@@ -107,6 +117,7 @@ class ShownRows:
     """
 
     rows: ModelRows
+    places: Places
     row_numbers: Places
     lines: Places | None
     cells: dict[str, list[str]]
@@ -121,24 +132,15 @@ class ShownRows:
         """The rows as a run judges them: all of them."""
         return Part(np.ones(len(self.rows.X), dtype=bool), self.rows)
 
-    def take(self, places: Places) -> "ShownRows":
+    def take(self, which: Places) -> "ShownRows":
         """Some of the rows."""
-        lines = None if self.lines is None else self.lines[places]
-        cells = {name: [texts[i] for i in places] for name, texts in self.cells.items()}
-        return replace(
-            self,
-            rows=self.rows.take(places),
-            row_numbers=self.row_numbers[places],
-            lines=lines,
-            cells=cells,
+        return ShownRows(
+            rows=self.rows.take(which),
+            places=self.places[which],
+            row_numbers=self.row_numbers[which],
+            lines=None if self.lines is None else self.lines[which],
+            cells={name: [texts[i] for i in which] for name, texts in self.cells.items()},
         )
-
-
-class _Some(NamedTuple):
-    """Some rows of a block, and their places among all rows that take part."""
-
-    places: Places
-    rows: ShownRows
 
 
 class Gathered:
@@ -172,18 +174,19 @@ class Gathered:
         others.sort(key=lambda other: other != name)
         self._names = others[: _MOST_CELLS // max(1, n_rows if places is None else len(places))]
         self._places, self._n_seen = places, 0
-        self._found: list[_Some] = []
-        self._worst: list[tuple[float, _Some]] = []
+        self._found: list[ShownRows] = []
+        self._worst: list[tuple[float, ShownRows]] = []
 
     def see(self, part: Part) -> None:
         """Gather rows of a block."""
         n_kept, first = len(part.rows.X), self._n_seen
         self._n_seen += n_kept
         if self._places is None:
-            self._found.append(self._some(part, np.arange(n_kept), first))
-            return
-        start, stop = np.searchsorted(self._places, [first, first + n_kept])
-        self._found.append(self._some(part, self._places[start:stop] - first, first))
+            some = np.arange(n_kept)
+        else:
+            start, stop = np.searchsorted(self._places, [first, first + n_kept])
+            some = self._places[start:stop] - first
+        self._found.append(self._some(part, some, first))
 
     def see_judged(self, judged: Judged) -> None:
         """Gather rows of a block, the least typical ones too where not all are gathered."""
@@ -200,7 +203,8 @@ class Gathered:
             self._worst.append((float(depth[i]), self._some(judged.part, np.array([i]), first)))
         self._worst = sorted(self._worst, key=lambda pair: pair[0])[:_WORST]
 
-    def _some(self, part: Part, kept: Places, first: int) -> _Some:
+    def _some(self, part: Part, kept: Places, first: int) -> ShownRows:
+        """Rows of a block by their places among those that take part; before it are `first`."""
         assert part.block is not None
         block, at = part.block, np.flatnonzero(part.kept)[kept]
         columns = block.columns(self._names) if self._names else []
@@ -210,25 +214,24 @@ class Gathered:
             for name, some in zip(self._names, texts, strict=True)
         }
         lines = None if block.lines is None or block.is_part else block.lines[at]
-        rows = ShownRows(part.rows.take(kept), block.first_row + at, lines, cells)
-        return _Some(first + kept, rows)
+        return ShownRows(part.rows.take(kept), first + kept, block.first_row + at, lines, cells)
 
-    def result(self) -> tuple[Places, ShownRows]:
-        """The places of the rows among those that take part, and the rows, in order."""
-        found = [*self._found, *(some for _, some in self._worst)]
-        every = [some.rows for some in found]
-        places = np.concatenate([some.places for some in found])
+    def result(self) -> ShownRows:
+        """The rows in order, each once."""
+        every = [*self._found, *(rows for _, rows in self._worst)]
         lines = [rows.lines for rows in every if rows.lines is not None]
         rows = ShownRows(
             rows=joined([rows.rows for rows in every]),
+            places=np.concatenate([rows.places for rows in every]),
             row_numbers=np.concatenate([rows.row_numbers for rows in every]),
             lines=np.concatenate(lines) if lines else None,
             cells={
                 name: [text for rows in every for text in rows.cells[name]] for name in self._names
             },
         )
-        places, first = np.unique(places, return_index=True)
-        return places, rows if self._places is None else rows.take(first)
+        if self._places is None:
+            return rows
+        return rows.take(np.unique(rows.places, return_index=True)[1])
 
 
 def gather(run: Run, table: TableFile, *, name: str | None = None) -> ShownRows:
@@ -236,7 +239,7 @@ def gather(run: Run, table: TableFile, *, name: str | None = None) -> ShownRows:
     gathered = Gathered(table, run.numeric_names, run.record["data"]["n_rows"], name=name)
     for part in stream_in_threads(run.read, table.blocks()):
         gathered.see(part)
-    return gathered.result()[1]
+    return gathered.result()
 
 
 # ---- files ---------------------------------------------------------------------------------------
