@@ -28,6 +28,7 @@ from typicality.kernels import (
 from typicality.membership import (
     Entropic,
     Fuzzy,
+    FuzzyWithNoise,
     Hard,
     Possibilistic1993,
     Possibilistic1996,
@@ -46,6 +47,9 @@ def rules(n_clusters):
         Fuzzy(1.3),
         Fuzzy(1.5),
         Fuzzy(3.5),
+        FuzzyWithNoise(2.0, 3.0),
+        FuzzyWithNoise(1.5, 0.5),
+        FuzzyWithNoise(3.1, 7.0),
         Entropic(0.7),
         Entropic(25.0),
         Possibilistic1993(eta),
@@ -74,6 +78,12 @@ ESTIMATORS = [
     PossibilisticCMeans(n_clusters=3),
     PossibilisticCMeans(n_clusters=2, objective="1993", store_memberships=False),
     PossibilisticCMeans(n_clusters=2, eta=1.0, eta_scale=0.5),
+]
+
+WITH_NOISE = [
+    FuzzyCMeans(n_clusters=3, noise_distance="auto"),
+    FuzzyCMeans(n_clusters=3, m=1.5, noise_distance=1.5, store_memberships=False),
+    FuzzyCMeans(n_clusters=3, noise_distance="auto", kernel="gaussian"),
 ]
 
 DISTANCE_KINDS = [type(named_kernel(name)) for name in DISTANCE_KERNELS]

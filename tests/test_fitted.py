@@ -10,7 +10,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-from instances import ADAPTIVE, AUTOMATIC, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
+from instances import (
+    ADAPTIVE,
+    AUTOMATIC,
+    CUTTERS,
+    DETECTORS,
+    ESTIMATORS,
+    KERNEL_ESTIMATORS,
+    WITH_NOISE,
+)
 from typicality import EntropyCMeans, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
 from typicality.cluster._mixture import JoinedMixture
 from typicality.exceptions import ClusteringWarning
@@ -20,7 +28,7 @@ from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation
 from typicality.report.payload import build_payload
 
-PROTOTYPES = [*ESTIMATORS, *KERNEL_ESTIMATORS, *ADAPTIVE]
+PROTOTYPES = [*ESTIMATORS, *KERNEL_ESTIMATORS, *ADAPTIVE, *WITH_NOISE]
 ALL = [*PROTOTYPES, *DETECTORS, *CUTTERS, *AUTOMATIC]
 KEEPING = [model for model in ALL if getattr(model, "store_memberships", True)]
 

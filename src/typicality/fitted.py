@@ -160,7 +160,8 @@ class FittedView:
             return np.empty(0, np.intp)
         second = np.partition(self.memberships, -2, axis=1)[:, -2]
         order = np.argsort(self.strength, kind="stable")
-        return order[(second >= _BETWEEN)[order] & self.is_example[order]]
+        is_between = (second >= _BETWEEN) & self.is_example & (self.labels >= 0)
+        return order[is_between[order]]
 
     @cached_property
     def is_example(self) -> NDArray[np.bool_]:

@@ -16,11 +16,20 @@ from instances import (
     DETECTORS,
     ESTIMATORS,
     KERNEL_ESTIMATORS,
+    WITH_NOISE,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 
-EVERY = [*ESTIMATORS, *KERNEL_ESTIMATORS, *DETECTORS, *CUTTERS, *ADAPTIVE, AUTOMATIC[0]]
+EVERY = [
+    *ESTIMATORS,
+    *KERNEL_ESTIMATORS,
+    *DETECTORS,
+    *CUTTERS,
+    *ADAPTIVE,
+    *WITH_NOISE,
+    AUTOMATIC[0],
+]
 DEGREES = ("predict_memberships", "predict_typicality", "transform", "score_samples")
 
 

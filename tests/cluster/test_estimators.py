@@ -184,6 +184,42 @@ def test_outliers_belong_nowhere(blobs, objective):
     assert_allclose(fuzzy.memberships_[-1].sum(), 1.0)
 
 
+def test_noise_clustering_is_the_iteration_of_dave(blobs):
+    X, truth = blobs
+    noise = np.random.default_rng(3).uniform(-8, 14, (30, 2))
+    X, n = np.vstack([X, noise]), len(X)
+    model = FuzzyCMeans(3, m=2, noise_distance=2.5, random_state=0, tol=1e-8).fit(X)
+    V = np.array([X[:n][truth == t].mean(axis=0) for t in range(3)])
+    for _ in range(200):
+        pull = 1 / ((X[:, None] - V) ** 2).sum(axis=2)
+        u = pull / (1 / 2.5**2 + pull.sum(axis=1, keepdims=True))
+        V = (u**2).T @ X / (u**2).sum(axis=0)[:, None]
+    order = np.lexsort(V.T), np.lexsort(model.cluster_centers_.T)
+    assert_allclose(model.cluster_centers_[order[1]], V[order[0]], rtol=1e-6)
+    assert_allclose(np.sort(model.memberships_), np.sort(u), rtol=1e-5, atol=1e-9)
+    nearest = np.sqrt(((X[:, None] - V) ** 2).sum(axis=2)).min(axis=1)
+    assert_array_equal(model.labels_ == -1, nearest > 2.5)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "gaussian"])
+def test_automatic_noise_distance_leaves_clusters_whole_and_noise_out(blobs, kernel):
+    X, _ = blobs
+    noise = np.random.default_rng(3).uniform(-30, 36, (40, 2))
+    noise = noise[((noise[:, None] - X) ** 2).sum(axis=2).min(axis=1) > 4]
+    both = np.vstack([X, noise])
+    model = FuzzyCMeans(3, noise_distance="auto", kernel=kernel, random_state=0).fit(both)
+    assert (model.labels_[: len(X)] == -1).mean() < 0.02
+    assert (model.labels_[len(X) :] == -1).mean() > 0.8
+    assert model.noise_distance_ > 0
+    assert model.n_clusters_ == 3
+
+
+def test_too_small_a_noise_distance_is_warned_of(blobs):
+    with pytest.warns(ClusteringWarning) as caught:
+        FuzzyCMeans(3, noise_distance=0.05, random_state=0).fit(blobs[0])
+    assert [warning.message.finding for warning in caught] == ["rows nowhere"]
+
+
 def test_spreads_follow_their_prototypes(blobs):
     """Coincident prototypes are moved behind; so are their spreads."""
     X, _ = blobs

@@ -10,6 +10,7 @@ from instances import RULE_NAMES, rules
 from typicality.membership import (
     Entropic,
     Fuzzy,
+    FuzzyWithNoise,
     Hard,
     Possibilistic1993,
     Possibilistic1996,
@@ -40,7 +41,7 @@ def test_memberships_are_in_the_unit_interval(index, values):
     assert (u <= 1).all()
 
 
-@pytest.mark.parametrize("index", [i for i, r in enumerate(rules(2)) if isinstance(r, SUM_TO_ONE)])
+@pytest.mark.parametrize("index", [i for i, r in enumerate(rules(2)) if type(r) in SUM_TO_ONE])
 @given(values=sqdists)
 def test_fuzzy_memberships_sum_to_one(index, values):
     d = np.array(values)
@@ -63,7 +64,13 @@ def _feasible_neighbour(rule, u, rng, size):
     corners = np.eye(u.shape[1])[rng.integers(u.shape[1], size=len(u))]
     simplex = rng.dirichlet(np.ones(u.shape[1]), size=len(u))
     box = rng.random(u.shape)
-    target = {Hard: corners, Fuzzy: simplex, Entropic: simplex}.get(type(rule), box)
+    at_most_one = simplex * rng.random((len(u), 1))
+    target = {
+        Hard: corners,
+        Fuzzy: simplex,
+        Entropic: simplex,
+        FuzzyWithNoise: at_most_one,
+    }.get(type(rule), box)
     step = {Hard: 1.0}.get(type(rule), size)
     return (1 - step) * u + step * target
 
@@ -77,7 +84,8 @@ def test_the_preferred_cluster_has_the_largest_membership(index, values):
     preferred = labels(rule, d)
     nowhere = preferred == -1
     assert_allclose(u[np.arange(len(u)), preferred][~nowhere], u.max(axis=1)[~nowhere], rtol=1e-9)
-    assert not u[nowhere].any()
+    rest = 1 - u.sum(axis=1)  # at least as large where a row is in no cluster
+    assert (u[nowhere].max(axis=1, initial=0) <= rest[nowhere] + 1e-12).all()
 
 
 @every_rule
@@ -163,6 +171,17 @@ def test_m_close_to_one_is_exact():
     u = Fuzzy(1.01).memberships(d)
     expected = np.exp(-100 * (np.log(d) - np.log(d.min(axis=1, keepdims=True))))
     assert_allclose(u, expected / expected.sum(axis=1, keepdims=True), rtol=1e-10, atol=1e-300)
+
+
+def test_noise_has_a_membership_of_its_own():
+    """Dave (1991): the noise cluster is one more cluster, at the same distance from every row."""
+    d, noise = np.array([[1.0, 4.0], [9.0, 16.0], [4.0, 5.0]]), 4.0
+    for m in (1.3, 1.5, 2.0, 3.0):
+        rule = FuzzyWithNoise(m, noise)
+        with_noise = Fuzzy(m).memberships(np.column_stack([d, np.full(3, noise)]))
+        assert_allclose(rule.memberships(d), with_noise[:, :2], rtol=1e-14)
+        assert labels(rule, d).tolist() == [0, -1, 0]
+        assert_allclose(FuzzyWithNoise(m).memberships(d), Fuzzy(m).memberships(d), rtol=1e-14)
 
 
 def test_limits_of_fuzziness():

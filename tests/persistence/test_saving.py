@@ -25,7 +25,15 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from instances import ADAPTIVE, AUTOMATIC, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
+from instances import (
+    ADAPTIVE,
+    AUTOMATIC,
+    CUTTERS,
+    DETECTORS,
+    ESTIMATORS,
+    KERNEL_ESTIMATORS,
+    WITH_NOISE,
+)
 from typicality import AlphaCutClustering, AutoClustering, FuzzyCMeans, OneClusterPCM, load, save
 from typicality import trusted_types as trusted
 from typicality.exceptions import ModelFileError
@@ -82,7 +90,15 @@ CONFIGURATIONS = {
     **{
         f"{i:02d}-{type(model).__name__}": (model, ROWS, NEW)
         for i, model in enumerate(
-            [*ESTIMATORS, *KERNEL_ESTIMATORS, *DETECTORS, *CUTTERS, *ADAPTIVE, *AUTOMATIC]
+            [
+                *ESTIMATORS,
+                *KERNEL_ESTIMATORS,
+                *DETECTORS,
+                *CUTTERS,
+                *ADAPTIVE,
+                *WITH_NOISE,
+                *AUTOMATIC,
+            ]
         )
     },
     **{f"{way}-OneClusterPCM": (OneClusterPCM(sigma=3.0), ROWS, NEW) for way in WAYS},

@@ -40,6 +40,7 @@ ESTIMATORS = [
     AdaptivePCM(5),
     SparseAdaptivePCM(5, lam=0.2),
     SequentialPCM(),
+    FuzzyCMeans(3, noise_distance="auto", random_state=0),
     SequentialPCM(lam=0.3),
 ]
 FUZZY, ONE_BY_ONE = ESTIMATORS[0], ESTIMATORS[-1]

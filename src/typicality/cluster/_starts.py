@@ -82,6 +82,11 @@ class Starts:
         tell("few distinct rows", found=found, n_distinct=n_distinct, remedy=remedy)
         return n_distinct
 
+    def typical(self, space: Space[Any]) -> Space[Any]:
+        """The space of the typical rows, if there are enough: a far row gets its own prototype."""
+        enough = space.typical.rows.sample().n_distinct >= self.n_clusters
+        return space.typical if enough else space
+
     def draw(
         self, opened: OpenSpace, rule: MembershipRule, *, within: Space[Any] | None = None
     ) -> list[Any]:

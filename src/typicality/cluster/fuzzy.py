@@ -4,17 +4,19 @@ import math
 from collections.abc import Callable
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
+from scipy.special import chdtri
 
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Floats
-from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._diagnostics import (
     entropic_collapse_advice,
     fuzzy_collapse_advice,
     largest_fuzzifier,
+    tell,
     warn_about_convergence,
     warn_about_partition,
 )
@@ -22,13 +24,19 @@ from typicality.cluster._prototypes import Clustering, Found, PrototypeClusterer
 from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
 from typicality.kernels import Kernel
 from typicality.membership.entropic import Entropic
-from typicality.membership.fuzzy import Fuzzy
+from typicality.membership.fuzzy import Fuzzy, FuzzyWithNoise
 from typicality.membership.hard import Hard
+from typicality.membership.spread import smallest_spread
+from typicality.rows.quantiles import weighted_quantile
+from typicality.solve.picard import PicardResult
 from typicality.solve.schedules import rising_path
 from typicality.solve.starts import NAMED_STARTS
+from typicality.solve.step import ClusterState
 from typicality.spaces import Gram, Space
 
 _FUZZIEST = 2.0  # the largest automatic m
+_NOISE_SCALE, _INSIDE = 6.0, 0.99  # of the median squared distance; of the rows of a cluster
+_TOO_MANY_NOWHERE = 1 / 3  # of the rows
 _SMALLEST_WITHIN = 1e-6  # of the total variance: keeps the automatic lam finite
 
 
@@ -43,13 +51,21 @@ class FuzzyCMeans(PrototypeClusterer):
     Here :math:`x_h` are the rows with their sample weights :math:`\omega_h`, :math:`v_k` are the
     prototypes, and :math:`u_{hk}` is the membership of row h in cluster k.
 
+    With `noise_distance`, there is a noise cluster at the distance :math:`\delta` from every row.
+    The memberships of a row then sum to less than one, and the rest is its membership in the noise
+    cluster. Rows that are farther than :math:`\delta` from all prototypes have the label -1, and
+    hardly move the prototypes:
+
+    .. math:: J = \sum_h \omega_h \Big( \sum_k u_{hk}^m \lVert x_h - v_k \rVert^2 +
+        \big( 1 - \sum_k u_{hk} \big)^m \delta^2 \Big)
+
     An iteration takes O(n c d) time for n rows, c clusters and d features, on all cores, without an
     (n, c) matrix. With a kernel, the rows are mapped into the space of the kernel, and an iteration
     is one product with the kernel matrix. This takes at most O(n^2 (d + c)) time, and O(n c) for a
     Gaussian kernel and up to three features.
 
     Implements :cite:`miyamoto2003`, eq. (1)-(3), with a kernel eq. (12)-(16); :cite:`bezdek1981`;
-    :cite:`lecture20`, section 20.1, with its exponent corrected.
+    :cite:`lecture20`, section 20.1, with its exponent corrected; with noise :cite:`dave1991`.
 
     Parameters
     ----------
@@ -69,6 +85,15 @@ class FuzzyCMeans(PrototypeClusterer):
         features. With a kernel, d is the effective dimension of the mapped rows. There is a value
         of m above which all prototypes collapse; with a kernel, "auto" goes at most halfway from 1
         to this value. See docs/theory.
+    noise_distance : float, "auto" or None, default=None
+        The distance :math:`\delta` of the noise cluster, in the units of the data (not squared);
+        with a kernel, in the space of the kernel. None is fuzzy c-means without noise. A number or
+        "auto" first runs fuzzy c-means without noise, on rows that are not far from all others.
+        "auto" is then :math:`\delta^2 = f w`, where w is the median squared distance of these rows
+        to their nearest prototypes. The factor f is 6, or with one or two features (14.6, 6.6) the
+        ratio of the 99 % quantile and the median of a chi-squared distribution. Differs from
+        :cite:`dave1991`, where w is the mean over all pairs of a row and a prototype, and f is
+        chosen by the user; that mean measures the distances between clusters. See docs/theory.
     kernel : str, Kernel or callable, default="linear"
         The kernel. It defines the space in which the prototypes are means:
 
@@ -122,7 +147,7 @@ class FuzzyCMeans(PrototypeClusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,), int32
-        For each row, the cluster with its largest membership: 0, 1, 2, ...
+        For each row, the cluster with its largest membership: 0, 1, 2, ...; -1 for noise.
     memberships_ : array of shape (n_samples, n_clusters)
         The memberships, one column per prototype.
     cluster_centers_ : array of shape (n_clusters, n_features)
@@ -135,6 +160,8 @@ class FuzzyCMeans(PrototypeClusterer):
         The number of different labels.
     m_ : float
         The fuzzifier that was used.
+    noise_distance_ : float or None
+        The distance of the noise cluster that was used; None without noise.
     n_iter_ : int
         The number of iterations.
     status_ : str
@@ -172,14 +199,22 @@ class FuzzyCMeans(PrototypeClusterer):
     array([0.5, 0.5])
     >>> model.m_
     2.0
+    >>> FuzzyCMeans(2, noise_distance=1.0, random_state=0).fit(X).predict([[9.0, 9.0]])
+    array([-1], dtype=int32)
     """
 
     m_: float
+    noise_distance_: float | None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrototypeClusterer._parameter_constraints,
         **START_CONSTRAINTS,
         "m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"})],
+        "noise_distance": [
+            Interval(Real, 0, np.inf, closed="neither"),
+            StrOptions({"auto"}),
+            None,
+        ],
     }
     _rule_attribute = "m"
     _why_dense = None
@@ -189,6 +224,7 @@ class FuzzyCMeans(PrototypeClusterer):
         n_clusters: int = 8,
         *,
         m: float | str = "auto",
+        noise_distance: float | str | None = None,
         kernel: str | Kernel | Callable[..., Any] = "linear",
         sigma: float | str = "auto",
         init: Any = "k-means++",
@@ -202,6 +238,7 @@ class FuzzyCMeans(PrototypeClusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.m = m
+        self.noise_distance = noise_distance
         self.kernel = kernel
         self.sigma = sigma
         self.init = init
@@ -217,11 +254,42 @@ class FuzzyCMeans(PrototypeClusterer):
         starts = Starts(self, rows, weight)
         opened = self._open(rows, weight)
         rule = Fuzzy(fuzzifier(self.m, opened.space))
-        drawn = starts.draw(opened, rule)
-        self._begin(callbacks, opened, n_runs=len(drawn))
-        return opened, best_run(opened.space, drawn, [rule], callbacks)
+        has_noise = self.noise_distance is not None
+        space = starts.typical(opened.space) if has_noise else opened.space
+        drawn = starts.draw(opened, rule, within=space)
+        self._begin(callbacks, opened, n_runs=len(drawn) + has_noise)
+        result = best_run(space, drawn, [rule], callbacks)
+        self.noise_distance_ = None
+        if has_noise:
+            result = self._with_noise(opened.space, space, result, callbacks)
+        return opened, result
+
+    def _with_noise(
+        self,
+        space: Space[Any],
+        typical: Space[Any],
+        result: PicardResult[State],
+        callbacks: FitCallbacks,
+    ) -> PicardResult[State]:
+        """The run with a noise cluster, from the clusters that were found without one."""
+        stage = "Fuzzy c-means without noise: "
+        warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter, stage=stage)
+        prototypes, rule = result.state.prototypes, cast(Fuzzy, result.state.rule)
+        distance = self.noise_distance
+        if isinstance(distance, str):
+            distance = math.sqrt(_noise_sqdist(typical, prototypes))
+        self.noise_distance_ = float(cast(float, distance))
+        with_noise = FuzzyWithNoise(rule.m, self.noise_distance_**2)
+        return best_run(space, [prototypes], [with_noise], callbacks)
 
     def _warn(self, found: Clustering) -> None:
+        if self.noise_distance_ is not None:
+            nowhere = float(found.outcome.tally.rows[-1] / found.outcome.tally.rows.sum())
+            if nowhere > _TOO_MANY_NOWHERE:
+                remedy = f"Try noise_distance={2 * self.noise_distance_:.3g}."
+                tell("rows nowhere", share=nowhere, remedy=remedy)
+            rule = Fuzzy(self.m_)  # noise takes memberships from all clusters alike
+            found = found._replace(state=ClusterState(found.state.prototypes, rule))
         advice = f"Try a smaller m (now {self.m_:.3g}), more runs (n_init), or fewer clusters."
         warn_about_partition(
             found,
@@ -229,6 +297,16 @@ class FuzzyCMeans(PrototypeClusterer):
             if_collapsed=partial(fuzzy_collapse_advice, self.m_),
             if_coincident=advice,
         )
+
+
+def _noise_sqdist(space: Space[Any], prototypes: Any) -> float:
+    """The automatic squared distance of the noise cluster."""
+    sample = space.sample()
+    nearest = space.sqdist_of(prototypes, sample).min(axis=1)
+    within = float(weighted_quantile(nearest, 0.5, sample.weight))
+    inside, half = chdtri(max(space.dimension, 1.0), [1 - _INSIDE, 0.5])
+    scale = max(_NOISE_SCALE, float(inside / half))
+    return max(scale * within, smallest_spread(space.total_variance))
 
 
 def fuzzifier(m: float | str, space: Space[Any]) -> float:

@@ -239,9 +239,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         eta = None if eta is None else eta[: starts.n_clusters]
         opened = self._open(rows, weight)
         space = opened.space
-        # One far row would get a prototype of its own in the preliminary partition.
-        enough = space.typical.rows.sample().n_distinct >= starts.n_clusters
-        typical = space.typical if enough else space
+        typical = starts.typical(space)
         m = fuzzifier(self.m, typical)
         needs_partition = estimates_eta or not starts.is_array
         start_rule = Fuzzy(m) if needs_partition else self._rule_with(eta, m)

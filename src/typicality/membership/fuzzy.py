@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy import inf
 
 from typicality.membership.base import (
     Array,
@@ -67,7 +68,50 @@ class Fuzzy(NearestPrototype):
 
     @property
     def compiled_form(self) -> "FuzzyForm | None":
-        return FuzzyForm(float(self.m), 1.0 / (self.m - 1.0)) if type(self) is Fuzzy else None
+        return _form(self.m, math.inf) if type(self) is Fuzzy else None
+
+
+@dataclass(frozen=True)
+class FuzzyWithNoise(Fuzzy):
+    r"""Fuzzy c-means memberships with a noise cluster at the same distance from all rows.
+
+    .. math:: f(u, d) = \sum_k u_k^m d_k + \Big( 1 - \sum_k u_k \Big)^m \delta^2, \qquad
+        u_k = \Big[ \sum_j (d_k / d_j)^{1/(m-1)} + (d_k / \delta^2)^{1/(m-1)} \Big]^{-1}.
+
+    The rest, :math:`1 - \sum_k u_k`, is the membership in the noise cluster. A row is in no cluster
+    if its nearest prototype is farther than :math:`\delta`: then its membership in the noise
+    cluster is the largest.
+
+    Implements :cite:`dave1991`.
+
+    Parameters
+    ----------
+    m : float, default=2.0
+        The fuzzifier, above 1.
+    noise_sqdist : float, default=inf
+        The squared distance :math:`\delta^2` of the noise cluster. Infinite is :class:`Fuzzy`.
+    """
+
+    noise_sqdist: float = math.inf
+
+    def memberships(self, sqdist: Array) -> Array:
+        xp = namespace(sqdist)
+        noise = xp.full_like(sqdist[..., :1], self.noise_sqdist)
+        return super().memberships(xp.concat([sqdist, noise], axis=-1))[..., :-1]
+
+    def objective(self, memberships: Array, sqdist: Array) -> Array:
+        xp = namespace(sqdist)
+        rest = 1.0 - xp.sum(memberships, axis=-1)
+        rest = xp.where(rest > 0, rest, xp.zeros_like(rest))
+        return super().objective(memberships, sqdist) + rest**self.m * self.noise_sqdist
+
+    def closeness(self, sqdist: Array) -> Array:
+        xp = namespace(sqdist)
+        return xp.where(sqdist <= self.noise_sqdist, sqdist, xp.full_like(sqdist, math.inf))
+
+    @property
+    def compiled_form(self) -> "FuzzyForm | None":
+        return _form(self.m, self.noise_sqdist) if type(self) is FuzzyWithNoise else None
 
 
 class FuzzyForm(NamedTuple):
@@ -75,6 +119,7 @@ class FuzzyForm(NamedTuple):
 
     m: float
     exponent: float  # 1 / (m - 1); computed in a loop, it would become a division for each entry
+    noise_sqdist: float  # infinite without a noise cluster
 
     @staticmethod
     def functions() -> CompiledRule:
@@ -92,9 +137,12 @@ class FuzzyForm(NamedTuple):
             n_clusters, n_rows = sqdist.shape
             clear(total)
             one, none = sqdist.dtype.type(1), sqdist.dtype.type(0)
+            noise = sqdist.dtype.type(form.noise_sqdist)
             if form.m == 2.0:
                 # Reciprocals of distances, none so small that it overflows.
                 smallest = sqdist.dtype.type(1e-300 if sqdist.itemsize == 8 else 1e-34)
+                for r in range(n_rows):
+                    total[r] = one / noise
                 for k in range(n_clusters):
                     for r in range(n_rows):
                         out[k, r] = one / max(sqdist[k, r], smallest)
@@ -102,9 +150,14 @@ class FuzzyForm(NamedTuple):
                 normalise(out, total)
                 return
             row_minimum(sqdist, low)
+            for r in range(n_rows):
+                low[r] = min(low[r], noise)
             if form.m == 1.5:
                 # The square of a ratio, without logarithms; nothing so small that it underflows.
                 smallest = sqdist.dtype.type(1e-150 if sqdist.itemsize == 8 else 1e-17)
+                for r in range(n_rows):
+                    ratio = low[r] / noise
+                    total[r] = ratio * ratio if ratio > smallest else none
                 for k in range(n_clusters):
                     for r in range(n_rows):
                         ratio = low[r] / sqdist[k, r] if sqdist[k, r] > low[r] else one
@@ -116,6 +169,10 @@ class FuzzyForm(NamedTuple):
                 log_low, log_power = np.empty(n_rows), np.empty(n_rows)
                 for r in range(n_rows):
                     log_low[r] = log2(low[r]) if low[r] > 0 else -1e300
+                if noise < inf:
+                    log_noise = log2(noise)
+                    for r in range(n_rows):
+                        total[r] = exp2((log_low[r] - log_noise) * form.exponent, lowest)
                 for k in range(n_clusters):
                     # Two loops: a single one would need more registers than there are.
                     for r in range(n_rows):
@@ -153,4 +210,11 @@ class FuzzyForm(NamedTuple):
                     weight = out[k, r] * total[r] / sqdist[k, r]
                     out[k, r] = weight if sqdist[k, r] > low[r] else largest[r]
 
-        return CompiledRule(memberships, pull)
+        def closeness(form, sqdist, membership, k):
+            return sqdist if sqdist <= form.noise_sqdist else inf
+
+        return CompiledRule(memberships, pull, closeness)
+
+
+def _form(m: float, noise_sqdist: float) -> FuzzyForm:
+    return FuzzyForm(float(m), 1.0 / (m - 1.0), float(noise_sqdist))
