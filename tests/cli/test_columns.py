@@ -58,3 +58,23 @@ def test_a_column_that_cannot_be_scaled_is_named(run, tmp_path):
     assert done.exit_code == 3
     assert "too large" in done.stderr
     assert "'huge'" in done.stderr
+
+
+def test_groups_are_those_of_the_measurements_not_of_serial_numbers(run, read_csv, tmp_path):
+    """Penguins as they were recorded: numbered within each species, with the year and an id."""
+    rng = np.random.default_rng(3)
+    sizes, lines = (60, 40, 50), ["Sample Number,Bird ID,Year,length,depth,species"]
+    for k, size in enumerate(sizes):
+        for i in range(size):
+            length, depth = rng.normal([(39, 18), (49, 18), (47, 12)][k], 0.6)
+            year = 2007 + i * 3 // size
+            lines.append(f"{i + 1},{1000 + i // 2},{year},{length:.2f},{depth:.2f},s{k}")
+    (tmp_path / "raw.csv").write_text("\n".join([*lines, ""]), **TEXT)
+    said = words(run("cluster", tmp_path / "raw.csv", "-o", tmp_path / "out"))
+    assert "2 columns (length, depth)." in said
+    assert "Sample Number, a counter: whole numbers from 1 up: choose it by name" in said
+    assert "Year, years from 2007 to 2009: choose it by name" in said
+    found = [(row["species"], row["label"]) for row in read_csv(tmp_path / "out" / "labels.csv")]
+    assert len({*found}) == 3
+    used = ("--columns", "Sample Number,length,depth", "-o", tmp_path / "again")
+    assert "3 columns" in words(run("cluster", tmp_path / "raw.csv", *used))

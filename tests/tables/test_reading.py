@@ -1,6 +1,7 @@
 """Which columns are numbers to work with, and what is said of the others."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from typicality.exceptions import TableError
@@ -170,3 +171,81 @@ def test_large_table_is_refused_after_the_first_blocks(read, monkeypatch):
     with pytest.raises(TableError, match="too large"):
         read(given)
     assert read(given, columns=["c0", "c9"]).X.shape == (801, 2)
+
+
+N = 300
+RNG = np.random.default_rng(0)
+MEASURED = {"length": RNG.normal(size=N).round(3), "width": RNG.normal(size=N).round(3)}
+COUNTED = np.arange(N) % 120
+# A column, its numbers, and what is said of it; beside two measurements.
+LEFT_OUT = {
+    "Sample Number": (1 + COUNTED, "a counter: whole numbers from 1 up"),
+    "Postal Code": (RNG.integers(10_000, 99_999, N), "whole numbers in a column called code"),
+    "zip": (RNG.integers(1, 9, N), "whole numbers in a column called zip"),
+    "unitid": (RNG.integers(100_000, 200_000, N), "whole numbers in a column called unitid"),
+    "serial_no": (RNG.permutation(10 * N)[:N], "whole numbers in a column called no"),
+    "Year": (RNG.integers(2006, 2011, N), "years from 2006 to 2010"),
+    "target": (RNG.integers(0, 2, N), "a class with 2 values"),
+    "class": (RNG.integers(1, 4, N), "a class with 3 values"),
+    "label": (2 * RNG.integers(0, 2, N) - 1, "a class with 2 values"),
+    "y": (RNG.integers(0, 2, N), "a class with 2 values"),
+}
+DOUBTED = {
+    "year_built": (RNG.integers(1880, 2011, N), "years from "),
+    "weight": (RNG.integers(1950, 2040, N), "years from "),
+    "group": (RNG.integers(3, 40, N), "a class with "),
+    "x": (COUNTED, "a counter"),
+    "y": (RNG.integers(0, 9, N), "a class with 9 values"),
+    "Number": (RNG.integers(0, 200, N), "whole numbers in a column called number"),
+}
+USED = {
+    "age": RNG.integers(20, 90, N),
+    "amount paid": RNG.integers(100, 9000, N),
+    "uric acid": RNG.integers(100, 9000, N),
+    "survived": RNG.integers(0, 2, N),
+    "years of education": RNG.integers(8, 21, N),
+    "rooms": RNG.integers(1, 9, N),
+    "amount": [f"${i % 50}" for i in range(N)],
+}
+
+
+def read_with(tmp_path, values, **options):
+    path = tmp_path / "rows.csv"
+    pd.DataFrame(values).to_csv(path, index=False)
+    with open_table(path) as table:
+        return read_rows(table, **options)
+
+
+@pytest.mark.parametrize("hold", [True, False])
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_columns_that_are_no_measurements_are_left_out_unless_chosen(tmp_path, name, hold):
+    values, reason = LEFT_OUT[name]
+    rows = read_with(tmp_path, {name: values, **MEASURED}, hold=hold)
+    assert (rows.names, rows.doubts) == (("length", "width"), {})
+    assert [(c.name, c.what) for c in rows.left_out] == [
+        (name, f"{reason}: choose it by name to use it")
+    ]
+    rows = read_with(tmp_path, {name: values, **MEASURED}, columns=[name, "length"], hold=hold)
+    assert (rows.names, rows.left_out, rows.doubts) == ((name, "length"), (), {})
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_they_are_used_and_named_where_too_few_columns_would_remain(tmp_path, name):
+    values, reason = LEFT_OUT[name]
+    rows = read_with(tmp_path, {name: values, "length": MEASURED["length"]})
+    assert (rows.names, rows.doubts) == ((name, "length"), {name: reason})
+    assert read_with(tmp_path, {name: values}).doubts == {name: reason}
+
+
+@pytest.mark.parametrize("name", DOUBTED)
+def test_columns_that_may_be_measurements_are_used_and_named(tmp_path, name):
+    values, reason = DOUBTED[name]
+    rows = read_with(tmp_path, {name: values, **MEASURED})
+    assert rows.names == (name, "length", "width")
+    assert rows.doubts[name].startswith(reason)
+
+
+@pytest.mark.parametrize("name", USED)
+def test_whole_numbers_that_are_measurements_are_used_without_a_question(tmp_path, name):
+    rows = read_with(tmp_path, {name: USED[name], **MEASURED})
+    assert (rows.names, rows.doubts) == ((name, "length", "width"), {})

@@ -104,7 +104,7 @@ def compare(
         terminal.json(record)
     from typicality.cli.summary import about_rows
 
-    terminal.say(about_rows(rows, rows.X))
+    terminal.say(about_rows(rows))
     _say(terminal, found)
     if options.output is not None:
         terminal.say_path(f"\nWritten: {', '.join(_FILES)} in ", f"{Path(options.output)}/")

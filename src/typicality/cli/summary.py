@@ -1,17 +1,14 @@
 """What commands print: which rows and columns were used, and what was found in them."""
 
-import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from rich.table import Table
 from rich.text import Text
 
 from typicality._estimators import ESTIMATORS
-from typicality._typing import Doubles
-from typicality._words import YEARS, counted, listed, share
+from typicality._words import counted, listed, share
 from typicality.cli.console import (
     Terminal,
     numbers,
@@ -54,14 +51,7 @@ _FEW_COLUMNS = {
 _ROWS_LOOKED_AT = 100_000  # to see whether columns are skewed
 _RIGHT = ("rows", "share", "rarer than", "membership", "score", "p-value")
 
-_CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target", "y")
-_MOST_CLASSES = 50
 _MOST_LEFT_OUT = 5  # columns explained one by one
-_FEWEST_TO_ASK = 10  # values: fewer may well count up
-_RUNNING = 2 / 3  # of the rows are one more than the row before, in a column that counts in groups
-_CODES = frozenset(
-    ["code", "id", "index", "key", "no", "nr", "number", "phone", "postcode", "zip", "zipcode"]
-)
 
 Which = Callable[[Mapping[str, Any]], str]
 Record = Mapping[str, Any]
@@ -69,9 +59,9 @@ Record = Mapping[str, Any]
 
 def about_input(record: Record, rows: FileRows, X: Doubles, clean: FileRows | None) -> list[str]:
     """Which rows were used, and how, in sentences; X are the numbers of the rows, or of some."""
-    sentences = [about_rows(rows, X), *_hints(record, rows, X)]
+    sentences = [about_rows(rows), *_hints(record, rows, X)]
     if clean is not None:
-        sentences.append(f"Reference: {about_rows(clean, clean.X)}")
+        sentences.append(f"Reference: {about_rows(clean)}")
     return sentences + _about_sample(record) + _about_passes(record)
 
 
@@ -342,9 +332,9 @@ def _table(*headings: str) -> Table:
 # ---- which rows and columns are used -------------------------------------------------------------
 
 
-def about_rows(rows: FileRows, X: Doubles) -> str:
-    """Which rows and columns were used, and why not the others; X are the numbers, or some rows."""
-    names, left_out = rows.numeric.names, rows.numeric.left_out
+def about_rows(rows: FileRows) -> str:
+    """Which rows and columns were used, and why not the others."""
+    left_out = rows.numeric.left_out
     all_names = rows.column_names
     used = f"{counted(len(all_names), 'column')} ({listed(map(shown, all_names))})"
     sentences = [f"{rows.table.name}: {counted(rows.n_rows, 'row')}, {used}."]
@@ -366,15 +356,7 @@ def about_rows(rows: FileRows, X: Doubles) -> str:
         more = len(reasons) - n_told
         others = [f"and {more:,} more"] if more > 0 else []
         sentences.append(f"Left out: {'; '.join([*reasons[:n_told], *others])}.")
-    for name, column in zip(names, X.T, strict=True):
-        n_values = _count_codes(column) if name.strip().lower() in _CLASSES else np.inf
-        if n_values <= _MOST_CLASSES:
-            sentences.append(
-                f"{shown(name)} is used, with {n_values:.0f} values: if it is a class, not a "
-                f"measurement, leave it out with {_ignoring(name)}."
-            )
-    if not rows.options.columns:
-        sentences += _questions(names, X)
+    sentences += _questions(rows.numeric.doubts)
     sentences += _about_dropped(rows) if rows.n_left_out else []
     return " ".join(sentences)
 
@@ -419,40 +401,15 @@ def assumptions(assumed: Sequence[Assumption]) -> list[str]:
     return [f"Assumed: {'; '.join(phrases)}."] if phrases else []
 
 
-def _questions(names: Sequence[str], X: Doubles) -> list[str]:
-    """A sentence about columns that take part and may be no measurements: numbers, codes, years."""
-    kinds = {name: _kind_of(name, column) for name, column in zip(names, X.T, strict=True)}
-    found = {name: kind for name, kind in kinds.items() if kind}
-    if not found:
+def _questions(doubts: Mapping[str, str]) -> list[str]:
+    """A sentence about columns that take part and may be no measurements."""
+    if not doubts:
         return []
-    are = "; ".join(f"{shown(name)}, {kind}" for name, kind in found.items())
-    remedy = " ".join(map(_ignoring, found))
+    are = "; ".join(f"{shown(name)}, {what}" for name, what in doubts.items())
+    remedy = " ".join(map(_ignoring, doubts))
     return [f"Used, but perhaps not a measurement: {are}. Leave out with {remedy}."]
 
 
 def _ignoring(name: str) -> str:
     """The option that leaves a column out, as a shell takes it."""
     return f"--ignore {shlex.quote(quoted(name))}" if name.isprintable() else "--ignore"
-
-
-def _kind_of(name: str, column: Doubles) -> str:
-    """What whole numbers may be instead of measurements: running numbers, codes or years."""
-    present = column[~np.isnan(column)]
-    if len(present) < _FEWEST_TO_ASK or (present != np.rint(present)).any():
-        return ""
-    words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
-    low, high = present.min(), present.max()
-    oldest, latest = (1000, 3000) if YEARS & set(words) else (1900, 2050)
-    if oldest <= low and high <= latest:
-        return f"years from {low:.0f} to {high:.0f}"
-    if np.mean(np.diff(present) == 1) >= _RUNNING and high - low >= 2:
-        return f"whole numbers that count up from {low:.0f}"
-    if _CODES & set(words[-1:]) and len(np.unique(present)) > _MOST_CLASSES:
-        return "whole numbers in a column called number or code"
-    return ""
-
-
-def _count_codes(column: Doubles) -> float:
-    """How many whole numbers there are in a column; infinity where it has others."""
-    values = np.unique(column[~np.isnan(column)])
-    return len(values) if (values == np.rint(values)).all() else np.inf

@@ -1,6 +1,5 @@
 """Which columns of a table are numbers to work with, and why the others are not."""
 
-import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -21,12 +20,16 @@ from typicality.tables.cells import (
     look_of,
     value_of_text,
 )
+from typicality.tables.measured import Doubt, doubt_about, is_called_id
 
 MOST_NUMBERS = 2**27  # rows times columns of numbers that are held in memory
+_BY_NAME = ": choose it by name to use it"
+_FEWEST_COLUMNS = 2  # a column is left out by its name or look only if so many remain
 ALL_MISSING = "all values are missing"
 _FEWEST_TO_NUMBER = 10  # rows: fewer whole numbers in a row may well be measurements
 _NEARLY = 0.05  # of the cells may be no numbers in a column that is nearly numeric
 _N_LOOKED_AT = 100
+_N_JUDGED = 10_000  # numbers at the beginning, which show whether a column holds measurements
 _ADVICE = {
     "dates or times": ": write them as numbers to use them, e.g. as days since the first date",
 }
@@ -125,6 +128,8 @@ class NumericTable(NamedTuple):
         have only separators of thousands.
     categories : tuple of CategoryColumn
         The columns of categories.
+    doubts : dict of str to str
+        Columns that are used and may be no measurements, and why.
     """
 
     X: Doubles
@@ -135,6 +140,7 @@ class NumericTable(NamedTuple):
     fingerprint: str
     signs: dict[str, str]
     categories: tuple[CategoryColumn, ...] = ()
+    doubts: dict[str, str] = {}  # noqa: RUF012 (a default of a tuple)
 
     @property
     def missing_by_column(self) -> dict[str, int]:
@@ -256,7 +262,9 @@ def read_rows(
     These columns are left out, with a reason: text and dates; columns without values; constant
     columns; and identifiers. An identifier is a column of integers whose name ends with "id" (such
     as user_id), or a column that numbers the rows: in a file of ten rows or more, distinct integers
-    that fill a range as long as the file.
+    that fill a range as long as the file. If two other columns remain, these are left out, too:
+    years in a column called year, counters, codes such as postal codes, and classes. The first
+    10,000 numbers of a column decide.
 
     If some columns have decimal commas and others decimal points in the first lines, a column is
     left out if all its points there could separate thousands.
@@ -303,6 +311,15 @@ def read_rows(
         left_out.sort(key=lambda column: not column.has_digits)
     unused = {column.name for column in left_out}
     chosen = [column for column in numeric if column.name not in unused]
+    doubts = {} if is_chosen else {c.name: doubt for c in chosen if (doubt := c.doubt())}
+    certain = [c for c in chosen if c.name in doubts and doubts[c.name].is_certain]
+    n_others = len({*orders, *named, *text})
+    if len(chosen) - len(certain) + n_others >= _FEWEST_COLUMNS:
+        chosen = [column for column in chosen if column not in certain]
+        left_out[:0] = [
+            LeftOut(c.name, f"{doubts.pop(c.name).what}{_BY_NAME}", has_digits=True)
+            for c in certain
+        ]
     for column in chosen:
         if column.endless is not None:
             raise column.endless
@@ -325,6 +342,7 @@ def read_rows(
         fingerprint=table.fingerprint,
         signs={column.name: max(column.signs) for column in chosen if column.signs},
         categories=tuple(categories),
+        doubts={name: doubt.what for name, doubt in doubts.items()},
     )
 
 
@@ -379,6 +397,7 @@ class Column:
         self.endless: TableError | None = None
         self._low, self._high = np.inf, -np.inf
         self._are_whole = True
+        self._first: list[Doubles] = []
         self._look = self._first_stranger = ""
         self._is_in_digits = False
 
@@ -415,6 +434,9 @@ class Column:
             self._high = max(self._high, present.max())
             if self.endless is None and not np.isfinite([self._low, self._high]).all():
                 self.endless = block.not_finite(int(np.isinf(numbers).argmax()), self.name)
+            n_first = sum(map(len, self._first))
+            if self._are_whole and n_first < _N_JUDGED:
+                self._first.append(present[: _N_JUDGED - n_first])
             self._are_whole = self._are_whole and bool((present == np.rint(present)).all())
             if self._are_whole:
                 whole = np.clip(present, -(2.0**62), 2.0**62).astype(np.int64).view(np.uint64)
@@ -460,12 +482,18 @@ class Column:
         if self._low == self._high:
             return f"constant (always {self._low:g})"
         if self.name.startswith("__index_level_"):
-            return "the index of a pandas data frame: choose it by name to use it"
+            return f"the index of a pandas data frame{_BY_NAME}"
         if self._numbers_the_rows():
             return f"an identifier: it numbers the rows from {self._low:.0f} to {self._high:.0f}"
-        if self._are_whole and _is_called_id(self.name):
-            return "whole numbers in a column called id: choose it by name to use it"
+        if self._are_whole and is_called_id(self.name):
+            return f"whole numbers in a column called id{_BY_NAME}"
         return None
+
+    def doubt(self) -> Doubt | None:
+        """Why its numbers may be no measurements; None if nothing says so."""
+        if not self._are_whole or self.signs - {"", TRUTH}:
+            return None
+        return doubt_about(self.name, np.concatenate(self._first), self._low, self._high)
 
     def _numbers_the_rows(self) -> bool:
         """Whether these are the whole numbers of a range, by two sums of them."""
@@ -476,12 +504,6 @@ class Column:
         low, high = int(self._low), int(self._high)
         squares = [m * (m + 1) * (2 * m + 1) // 6 for m in (low - 1, high)]
         return self._sums == [(low + high) * n // 2 % 2**64, (squares[1] - squares[0]) % 2**64]
-
-
-def _is_called_id(name: str) -> bool:
-    """Names such as id, user_id, "Order ID" and userId, and not paid or grid."""
-    words = re.sub(r"(?<=[a-z])(?=I[dD]$)", " ", name.strip())
-    return re.split(r"[\W_]+", words)[-1].lower() == "id"
 
 
 def _refuse_text(table: TableFile, chosen: Sequence[Column]) -> None:

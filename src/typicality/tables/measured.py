@@ -1,0 +1,79 @@
+"""Whether a column of whole numbers holds measurements: counters, codes, years and classes do not.
+
+The names and values of columns decide; nothing here reads a file.
+"""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from typicality._typing import Doubles
+from typicality._words import YEARS
+
+_CLASSES = re.compile("class(es)?|cluster|group|labels?|outcome|target|y")
+_CODES = re.compile(
+    "barcode|codes?|ean|fips|geoid|isbn|phone|plz|postcode|sku|ssn|telephone|zip(code)?"
+)
+_NUMBERS = re.compile("index|key|no|nr|number|serial")
+_IDS = re.compile(  # other words end in id, too
+    "(?!(acid|aid|arid|bid|braid|covid|fluid|grid|humid|hybrid|kid|lipid|liquid|maid|mid|orchid"
+    "|(over|pre|un)?paid|plasmid|pyramid|raid|rapid|rigid|solid|valid|vivid)$).*(?<!o)id"
+)
+_COORDINATES = re.compile("[xyz]")
+_FEWEST = 10  # rows: fewer may well count up
+_RUNNING = 2 / 3  # of the rows are one more than the row before, in a column that counts in groups
+_MOST_CLASSES = 50
+_FEW_CLASSES = 20  # whole numbers without a gap between them
+_FEW_CODES = 50
+
+
+class Doubt(NamedTuple):
+    """Why a column may hold no measurements, and whether this is nearly certain."""
+
+    what: str
+    is_certain: bool
+
+
+def doubt_about(name: str, some: Doubles, low: float, high: float) -> Doubt | None:
+    """Why a column of whole numbers may hold no measurements; None if nothing says so.
+
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    some : array of shape (n,)
+        The first of its values, without missing ones.
+    low, high : float
+        The smallest and the largest of all values.
+    """
+    words = _words_of(name)
+    called, last, n_values = " ".join(words), "".join(words[-1:]), len(np.unique(some))
+    if _CLASSES.fullmatch(called) and n_values <= _MOST_CLASSES:
+        most = 2 if called == "y" else _FEW_CLASSES
+        is_coded = low in (0, 1) and high - low + 1 == n_values <= most
+        is_coded = is_coded or (n_values == 2 and (low, high) == (-1, 1))
+        return Doubt(f"a class with {n_values} values", is_coded)
+    if len(some) < _FEWEST:
+        return None
+    is_year = not YEARS.isdisjoint(words)
+    if (1000 if is_year else 1900) <= low and high <= (3000 if is_year else 2050):
+        return Doubt(f"years from {low:.0f} to {high:.0f}", is_year and len(words) == 1)
+    if np.mean(np.diff(some) == 1) >= _RUNNING and high - low >= 2:
+        is_certain = _COORDINATES.fullmatch(called) is None
+        return Doubt(f"a counter: whole numbers from {low:.0f} up", is_certain)
+    what = f"whole numbers in a column called {last}"
+    if _CODES.fullmatch(last):
+        return Doubt(what, is_certain=True)
+    if n_values > _FEW_CODES and (_NUMBERS.fullmatch(last) or _IDS.fullmatch(last)):
+        return Doubt(what, n_values == len(some) or last.endswith("id"))
+    return None
+
+
+def is_called_id(name: str) -> bool:
+    """Whether a name is one such as id, user_id, "Order ID" or userId, and not paid or grid."""
+    return _words_of(name)[-1:] == ["id"]
+
+
+def _words_of(name: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
