@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from typicality._estimators import ESTIMATORS
+from typicality._typing import Doubles
 from typicality._words import counted, listed, share
 from typicality.cli.console import (
     Terminal,
