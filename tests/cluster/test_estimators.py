@@ -174,6 +174,36 @@ def test_possibilistic_spreads_come_from_the_fuzzy_partition(blobs):
     assert_allclose(np.sort(model.eta_), np.sort(0.5 * spread), rtol=1e-3)
 
 
+def test_spreads_are_the_widest_that_keep_possibilistic_clusters_apart():
+    """Neighbouring clusters in ten dimensions: with one constant factor, prototypes meet."""
+    rng = np.random.default_rng(1)
+    truth = np.repeat(np.arange(3), 80)
+    X = 3.0 * np.eye(10)[truth] + rng.normal(size=(240, 10))
+    with pytest.warns(ClusteringWarning):
+        assert PossibilisticCMeans(3, eta_scale=1, random_state=0).fit(X).n_clusters_ < 3
+    model = PossibilisticCMeans(3, random_state=0).fit(X)
+    assert model.n_clusters_ == 3
+    assert adjusted_rand_score(truth, model.labels_) > 0.8
+    scale = model.eta_scale_
+    assert np.log2(scale) == round(np.log2(scale)) < 0
+    assert np.ptp(model.eta_) == 0  # one spread for all
+    start = FuzzyCMeans(3, random_state=0).fit(X).cluster_centers_
+    wider = PossibilisticCMeans(3, eta=2 * model.eta_, init=start)
+    with pytest.warns(ClusteringWarning):
+        assert wider.fit(X).n_clusters_ < 3
+
+
+def test_the_preliminary_partition_can_have_a_fuzzifier_of_its_own(blobs):
+    X, _ = blobs
+    given = {"objective": "1993", "eta_scale": 1.0, "random_state": 0}
+    model = PossibilisticCMeans(3, m=3.2, fcm_m=2.0, **given).fit(X)
+    fuzzy = FuzzyCMeans(3, m=2.0, random_state=0).fit(X)
+    w = fuzzy.memberships_**2
+    spread = (w * fuzzy._prototypes.sqdist(X)).sum(axis=0) / w.sum(axis=0)
+    assert model.m_ == 3.2
+    assert_allclose(np.sort(model.eta_), np.sort(spread), rtol=1e-3)
+
+
 @pytest.mark.parametrize("objective", ["1993", "1996"])
 def test_outliers_belong_nowhere(blobs, objective):
     X, _ = blobs

@@ -37,7 +37,7 @@ POSSIBILISTIC = [
     PossibilisticCMeans(3, objective="1993", random_state=0),
     PossibilisticCMeans(3, init="max-min"),
     PossibilisticCMeans(3, init="random", n_init=3, random_state=0),
-    PossibilisticCMeans(3, kernel="polynomial", random_state=0),
+    PossibilisticCMeans(3, kernel="polynomial", eta_scale=0.1, random_state=0),
     AdaptivePCM(),
     SparseAdaptivePCM(),
     AlphaCutClustering(),

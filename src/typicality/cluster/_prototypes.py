@@ -251,14 +251,9 @@ class PrototypeClusterer(ClusterMixin, Estimator):
         opened, result = self._find(learned.rows, learned.weight, callbacks)
         require_finite(result)
         space, last = opened.space, self._final(result.state)
-        prototypes, rule = last.prototypes, last.rule
-        groups = np.arange(prototypes.n_clusters)
-        if self._shares_labels:
-            groups = coincident_groups(prototypes, rule, space.typical.total_variance)
         dense = is_all and self.store_memberships
-        outcome = space.outcome(rule, prototypes, memberships=dense)
-        labels = label_prototypes(groups, outcome.tally)
-        state = ClusterState(prototypes.take(labels.order), rule.take(labels.order))
+        labels, outcome = self._labelled(space, last, memberships=dense)
+        state = ClusterState(last.prototypes.take(labels.order), last.rule.take(labels.order))
         if (np.diff(labels.order) < 0).any():  # ties go to the first, whichever that is now
             outcome = space.outcome(state.rule, state.prototypes, memberships=dense)
         self.__dict__.update(self._for_prediction(state, opened))
@@ -277,6 +272,17 @@ class PrototypeClusterer(ClusterMixin, Estimator):
             result, tol=self.tol, max_iter=self.max_iter, advice=self._cap_advice
         )
         self._warn(Clustering(space, state, labels, outcome))
+
+    def _labelled(
+        self, space: Space[Any], state: State, *, memberships: bool
+    ) -> tuple[PrototypeLabels, Outcome]:
+        """The label of each prototype, and what the prototypes make of the rows."""
+        prototypes, rule = state.prototypes, state.rule
+        groups = np.arange(prototypes.n_clusters)
+        if self._shares_labels:
+            groups = coincident_groups(prototypes, rule, space.typical.total_variance)
+        outcome = space.outcome(rule, prototypes, memberships=memberships)
+        return label_prototypes(groups, outcome.tally), outcome
 
     def _final(self, state: State) -> State:
         """The state of the result: ``assign="all"`` drops the sparsity once clusters are found."""

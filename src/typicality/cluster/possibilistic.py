@@ -9,7 +9,7 @@ import numpy as np
 
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Doubles, Floats
-from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._diagnostics import (
     fuzzy_collapse_advice,
     tell,
@@ -26,9 +26,14 @@ from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
 from typicality.membership.spread import spread_from_partition
+from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import Alternation, ClusterState
 from typicality.spaces import Space
 from typicality.spaces.base import is_reached
+
+_SCALES: list[float] = [
+    0.5**k for k in range(13)
+]  # of the spread within clusters, the widest first
 
 
 class PossibilisticCMeans(PrototypeClusterer):
@@ -63,7 +68,8 @@ class PossibilisticCMeans(PrototypeClusterer):
     ----------
     n_clusters : int, default=8
         The number of prototypes. The result can have fewer clusters, because several prototypes can
-        describe the same cluster.
+        describe the same cluster; then a warning is given. With the default `eta_scale`, this
+        happens rarely.
     kernel : str, Kernel or callable, default="linear"
         The kernel. It defines the space in which the prototypes are means:
 
@@ -86,17 +92,24 @@ class PossibilisticCMeans(PrototypeClusterer):
     eta : "fcm", float or array-like of shape (n_clusters,), default="fcm"
         The spread of the clusters, as a squared distance. A row at this squared distance has the
         typicality exp(-1) (1996 form) or 1/2 (1993 form). With "fcm", the spread is `eta_scale`
-        times the mean squared distance within each cluster of the preliminary fuzzy partition.
-    eta_scale : float, default=0.1
-        The factor of estimated spreads. With 1, the spread is the mean squared distance within a
-        cluster. Then most rows of a cluster have typicalities above .1, but prototypes of
-        neighbouring clusters often merge, especially in many dimensions. With the default, most
-        prototypes stay apart, and typicalities above .1 mark the core of a cluster.
+        times the mean squared distance within the clusters of the preliminary fuzzy partition. The
+        mean is weighted by :math:`u_{hk}^m`, as in :cite:`krishnapuram1993`;
+        :cite:`filippone2010`, eq. (10), prints :math:`u_{hk}`.
+    eta_scale : "auto" or float, default="auto"
+        The factor of estimated spreads. With a number, each cluster has its own spread. With 1,
+        most rows of a cluster have typicalities above .1, but prototypes of neighbouring clusters
+        often merge, especially in many dimensions. With "auto", all clusters have the same spread,
+        the mean over all clusters, and the factor is the largest of 1, 1/2, 1/4, ..., 1/4096 for
+        which no two prototypes find the same cluster. In many dimensions or with clusters that
+        overlap, it is small. Then typicalities are small, too, and order the rows of a cluster, but
+        say little about single rows. Original to typicality, see docs/theory.
     objective : {"1996", "1993"}, default="1996"
         Which of the two objectives above is minimised.
     m : float or "auto", default="auto"
         The fuzzifier of the preliminary fuzzy c-means and of the 1993 form. "auto" depends on the
         numbers of rows and features, as in :class:`FuzzyCMeans`.
+    fcm_m : float, "auto" or None, default=None
+        Another fuzzifier for the preliminary fuzzy c-means; None is `m`.
     init : str, array-like or callable, default="k-means++"
         The initial prototypes. The names "k-means++", "k-means||", "max-min" and "random" choose
         them from the rows. An array of shape (n_clusters, n_features) gives prototypes; one of
@@ -146,6 +159,8 @@ class PossibilisticCMeans(PrototypeClusterer):
         The number of different labels.
     eta_ : array of shape (n_clusters,)
         The spread of each prototype.
+    eta_scale_ : float or None
+        The factor of the spread that was used; None if `eta` was given.
     m_ : float
         The value of m that was used.
     n_iter_ : int
@@ -182,15 +197,17 @@ class PossibilisticCMeans(PrototypeClusterer):
     """
 
     eta_: Annotated[Doubles, "c"]
+    eta_scale_: float | None
     m_: float
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrototypeClusterer._parameter_constraints,
         **START_CONSTRAINTS,
         "eta": [StrOptions({"fcm"}), Interval(Real, 0, np.inf, closed="neither"), "array-like"],
-        "eta_scale": [Interval(Real, 0, np.inf, closed="neither")],
+        "eta_scale": [StrOptions({"auto"}), Interval(Real, 0, np.inf, closed="neither")],
         "objective": [StrOptions({"1993", "1996"})],
         "m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"})],
+        "fcm_m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"}), None],
     }
 
     _column_name = "typicality"
@@ -204,9 +221,10 @@ class PossibilisticCMeans(PrototypeClusterer):
         kernel: str | Kernel | Callable[..., Any] = "linear",
         sigma: float | str = "auto",
         eta: Any = "fcm",
-        eta_scale: float = 0.1,
+        eta_scale: float | str = "auto",
         objective: str = "1996",
         m: float | str = "auto",
+        fcm_m: float | str | None = None,
         init: Any = "k-means++",
         n_init: int = 1,
         max_samples: int | str | None = "auto",
@@ -223,6 +241,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         self.eta_scale = eta_scale
         self.objective = objective
         self.m = m
+        self.fcm_m = fcm_m
         self.init = init
         self.n_init = n_init
         self.max_samples = max_samples
@@ -238,36 +257,72 @@ class PossibilisticCMeans(PrototypeClusterer):
         starts = Starts(self, rows, weight)
         eta = None if eta is None else eta[: starts.n_clusters]
         opened = self._open(rows, weight)
-        space = opened.space
-        typical = starts.typical(space)
+        typical = starts.typical(opened.space)
         m = fuzzifier(self.m, typical)
+        fuzzy = Fuzzy(m if self.fcm_m is None else fuzzifier(self.fcm_m, typical))
         needs_partition = estimates_eta or not starts.is_array
-        start_rule = Fuzzy(m) if needs_partition else self._rule_with(eta, m)
+        start_rule = fuzzy if needs_partition else self._rule_with(eta, m)
         drawn = starts.draw(opened, start_rule, within=typical)
-        n_runs = len(drawn) + needs_partition
+        tries_scales = estimates_eta and self.eta_scale == "auto"
+        n_runs = None if tries_scales else len(drawn) + needs_partition
         self._begin(callbacks, opened, n_runs=n_runs)
         prototypes: Any = drawn[0]
         if needs_partition:
-            prototypes = self._partition(typical, drawn, m, callbacks)
+            prototypes = self._partition(typical, drawn, fuzzy, callbacks)
+        trials: list[tuple[float | None, Any]] = [(None, eta)]
         if eta is None:
-            spread = typical.sweep(Fuzzy(m), prototypes).within_sqdist
-            eta, degenerate = spread_from_partition(
-                spread, eta_scale=self.eta_scale, total_variance=typical.total_variance
-            )
-            if len(degenerate):
-                tell("degenerate spread", n_clusters=len(degenerate))
-        state = ClusterState(prototypes, self._rule_with(eta, m))
+            trials = self._estimated_spreads(typical, fuzzy, prototypes)
+        states = [
+            (scale, ClusterState(prototypes, self._rule_with(eta, m))) for scale, eta in trials
+        ]
+        self.eta_scale_, result = self._widest_apart(opened.space, states, callbacks)
         self.m_ = m
-        return opened, callbacks.run(Alternation(space), state)
+        return opened, result
+
+    def _estimated_spreads(
+        self, space: Space[Any], fuzzy: Fuzzy, prototypes: Any
+    ) -> list[tuple[float | None, Doubles]]:
+        """The spreads to try, each with its factor of the spread within fuzzy clusters."""
+        sweep = space.sweep(fuzzy, prototypes)
+        within, scales = np.full_like(sweep.within_sqdist, sweep.pooled_within_sqdist), _SCALES
+        if not isinstance(self.eta_scale, str):
+            within, scales = sweep.within_sqdist, [self.eta_scale]
+        estimate = partial(spread_from_partition, within, total_variance=space.total_variance)
+        degenerate = estimate(eta_scale=1.0)[1]
+        if len(degenerate):
+            tell("degenerate spread", n_clusters=len(degenerate))
+        return [(scale, estimate(eta_scale=scale)[0]) for scale in scales]
+
+    def _widest_apart(
+        self,
+        space: Space[Any],
+        states: list[tuple[float | None, ClusterState[Any]]],
+        callbacks: FitCallbacks,
+    ) -> tuple[float | None, PicardResult[State]]:
+        """The first run in which no two prototypes find the same cluster, and its factor.
+
+        If there is none, the first of those with the most clusters.
+        """
+        runs: list[tuple[int, float | None, PicardResult[State]]] = []
+        for scale, state in states:
+            result = callbacks.run(Alternation(space), state)
+            if len(states) == 1 or result.status in (Status.NONFINITE, Status.STOPPED):
+                return scale, result
+            labels, _ = self._labelled(space, result.state, memberships=False)
+            runs.append((labels.n_clusters, scale, result))
+            if labels.n_clusters == len(labels.order):
+                break
+        return max(runs, key=lambda run: run[0])[1:]
 
     def _partition(
-        self, space: Space[Any], starts: list[Any], m: float, callbacks: FitCallbacks
+        self, space: Space[Any], starts: list[Any], fuzzy: Fuzzy, callbacks: FitCallbacks
     ) -> Any:
         """The prototypes of the preliminary fuzzy c-means."""
         stage = "Preliminary fuzzy c-means: "
-        result = best_run(space, starts, [Fuzzy(m)], callbacks)
+        result = best_run(space, starts, [fuzzy], callbacks)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter, stage=stage)
-        warn_about_collapse(space, result.state, partial(fuzzy_collapse_advice, m), stage=stage)
+        advice = partial(fuzzy_collapse_advice, fuzzy.m)
+        warn_about_collapse(space, result.state, advice, stage=stage)
         return result.state.prototypes
 
     def _rule_with(self, eta: Any, m: float) -> Possibilistic1993 | Possibilistic1996:
@@ -281,12 +336,14 @@ class PossibilisticCMeans(PrototypeClusterer):
             smallest = self.eta_[unreached].min()
             tell("unreached prototypes", n_clusters=len(unreached), smallest=smallest)
         warn_about_far_clusters(found)
-        narrower = (
-            f"eta_scale={self.eta_scale / 4:g}" if isinstance(self.eta, str) else "a smaller eta"
-        )
+        narrower = "try a smaller eta to separate more regions, "
+        if isinstance(self.eta, str):
+            narrower = "try eta_scale='auto' to separate more regions, "
+        if self.eta_scale_ is not None and self.eta_scale == "auto":
+            narrower = "try "
         advice = (
-            f"Each prototype moves to a dense region as wide as its spread: try {narrower} to "
-            "separate more regions, more runs (n_init), or fewer clusters."
+            f"Each prototype moves to a dense region as wide as its spread: {narrower}more runs "
+            "(n_init), or fewer clusters."
         )
         warn_about_prototype_labels(found.labels, advice=advice)
 
