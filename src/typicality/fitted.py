@@ -66,6 +66,9 @@ class FittedView:
         Computes how far each row is from the others, for `depth`.
     find_centrality : callable, optional
         Of memberships that are shares, computes how near each row is to the middle of its cluster.
+    rate : float, optional
+        Of a detector, the share of the rows of the fit that was to be flagged; None if other rows
+        were judged, or by a rate of false discoveries.
     hollow : array of shape (n,), optional
         Rows whose values are mostly filled in. They are no examples: not the most typical row of a
         cluster, not a row between clusters, and not the least typical row, except for outliers.
@@ -91,6 +94,7 @@ class FittedView:
     find_distance: Callable[[], Doubles] | None = None
     find_centrality: Callable[[], Doubles] | None = None
     find_typical_rows: Callable[[], TypicalRows] | None = None
+    rate: float | None = None
     hollow: NDArray[np.bool_] | None = None
 
     @property
@@ -344,6 +348,7 @@ def _of_detector(
             if found.any()
             else f"No row is an outlier at a false discovery rate of {fdr:g}"
         )
+    has_rate = fitted is not None and fdr is None
     is_density = isinstance(model.kernel_, LocalGaussian | Stationary)
     return FittedView(
         kind="detector",
@@ -360,6 +365,7 @@ def _of_detector(
         memberships=typicality[:, None],
         p_values=p_values,
         fdr=fdr,
+        rate=model._rate if has_rate else None,
         find_typical_rows=model._typical_rows if model._knows_its_rows else None,
     )
 

@@ -1,6 +1,7 @@
 """What a page is given, compared with what the model says."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,10 @@ from report.conftest import fitted, three_groups
 from typicality import AlphaCutClustering, AutoClustering, FuzzyCMeans, OneClusterPCM, SequentialPCM
 from typicality.fitted import view
 from typicality.levelsets import AlphaTree
-from typicality.report.axes import find_map
-from typicality.report.clusters import choose_branches
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation
-from typicality.report.payload import build_payload, explain
+from typicality.report.payload import build_payload
+from typicality.report.shown import choose_branches, find_map
 
 pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 
@@ -172,15 +172,20 @@ def test_branches_are_those_of_the_tree(cutter, rows):
     np.testing.assert_array_equal(parents, table["parent"][1:])
 
 
-def test_branches_that_were_left_out_pass_their_children_on():
+def test_branches_that_were_left_out_pass_their_children_on(cutter, scattered):
     # The third peak meets the second, and that the first; only the third is a cluster.
     heights, saddles = np.array([1.0, 0.9, 0.8]), np.array([0.5, 0.2])
     pairs, rows = np.array([(1, 2), (0, 1)], dtype=np.intp), np.arange(3)
     tree = AlphaTree(
         heights, np.full(3, 9.0), pairs, saddles, heights, saddles, rows, heights, rows
     )
-    labels = np.array([-1, -1, 0], dtype=np.int32)
-    two = choose_branches(tree, labels, min_cluster_size=1, max_rows=20)
+    found = replace(
+        view(cutter, scattered, training=True),
+        tree=tree,
+        labels=np.array([-1, -1, 0], dtype=np.int32),
+        min_size=1,
+    )
+    two = choose_branches(found, max_rows=20)
     assert [(branch["peak"], branch["parent"]) for branch in two] == [(0, -1), (2, 0)]
 
 
@@ -282,6 +287,34 @@ def test_a_page_about_outliers_opens_with_the_columns_that_are_named_most_often(
     assert "two columns" in payload["start_words"]
 
 
+def test_a_page_opens_with_two_columns_where_they_separate_the_clusters(rng):
+    X = rng.normal(size=(300, 6))
+    X[:, 4] += np.repeat([0.0, 12.0, 12.0], 100)
+    X[:, 1] += np.repeat([0.0, 0.0, 12.0], 100)
+    payload = build_payload(FuzzyCMeans(3, random_state=0).fit(X), X)
+    assert payload["start_axes"] == [1, 4]
+    assert "two columns" in payload["start_words"]
+    spread = rng.normal(size=(300, 20))
+    spread[:100, :10] += 1.5
+    spread[100:200, 10:] += 1.5
+    payload = build_payload(fitted(FuzzyCMeans(3, m=1.1, random_state=0), spread), spread)
+    assert [payload["axes"][k]["feature"] for k in payload["start_axes"]] == [False, False]
+
+
+def test_columns_with_few_values_have_a_step(rng):
+    X = np.column_stack([rng.integers(0, 2, 200), 0.25 * rng.integers(0, 9, 200), rng.random(200)])
+    axes = build_payload(FuzzyCMeans(2, random_state=0).fit(X), X)["axes"]
+    assert [axis["step"] for axis in axes[:3]] == [1.0, 0.25, None]
+
+
+@pytest.mark.parametrize("new", [False, True])
+def test_a_rate_is_told_of_the_rows_of_the_fit_only(detector, rows, new):
+    payload = build_payload(detector, rows + 0.1 if new else rows)
+    assert payload["rate"] == (None if new else 0.05)
+    far = np.vstack([rows, [[90.0, 0.0, 0.0], [0.0, -99.0, 0.0]]])
+    assert build_payload(OneClusterPCM().fit(far), far)["n_apart"] == 2
+
+
 @pytest.mark.parametrize(
     ("names", "found"),
     [
@@ -372,6 +405,6 @@ def test_false_discoveries_are_told_as_they_were_asked_for():
     rows = three_groups(np.random.default_rng(5))
     model = OneClusterPCM(novelty=True).fit(rows)
     new = np.vstack([rows[:30] + 0.01, [[60.0, 60.0]]])
-    explained = explain(model, new, FeatureTable(["x", "y"], new, new), new=True, fdr=0.2)
+    explained = Explanation.of(view(model, new, fdr=0.2), FeatureTable(["x", "y"], new, new))
     payload = build_payload(model, explanation=explained)
     assert "At most 20 % of the flagged rows" in payload["certainty"]

@@ -172,7 +172,7 @@ def write_page(
         Whether a file that is there is replaced.
     """
     from typicality.report import Report
-    from typicality.report.assembly import assemble
+    from typicality.report._report import assemble
     from typicality.report.payload import build_payload
 
     name = record["results"].get("named_by")  # comes first: pages show the first columns
@@ -188,6 +188,8 @@ def write_page(
     )
     note = _about_part(record, payload["n_rows"])
     payload["sample_note"] = " ".join(filter(None, [note, payload["sample_note"]])) or None
+    if note:  # a rate, and a gap of scores, are of all rows
+        payload |= {"rate": None, "n_apart": 0}
     Report(payload["title"], assemble(payload)).save(path, overwrite=overwrite)
 
 

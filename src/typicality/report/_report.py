@@ -1,9 +1,15 @@
 """A report: a page that can be saved, and shown in a notebook."""
 
+import base64
+import hashlib
 import html
+import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,9 +20,12 @@ from typicality._compat import feature_names
 from typicality._files import atomic_file
 from typicality._tensors import array_of
 from typicality.fitted import prepared
-from typicality.report.assembly import assemble
 from typicality.report.payload import build_payload
 
+_FOLDER = files("typicality.report")
+_MARKS = re.compile(r"<!--(title|policy|payload)-->|/\*(css|js)\*/")
+# JSON needs none of these outside of strings, and none may end a script or begin a comment there.
+_DANGEROUS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&"}
 _FRAME_STYLE = "width:100%;height:860px;border:0;border-radius:6px;background:transparent"
 
 
@@ -162,6 +171,49 @@ class Report:
         return f"<Report {self.title!r}, {size:.1f} MB>"
 
 
+# ---- the page ------------------------------------------------------------------------------------
+
+
+def assemble(payload: dict[str, Any]) -> str:
+    """The page for a payload.
+
+    Nothing from the data is markup: the payload is JSON in which no character can end the element
+    it stands in, and the title is escaped. The policy of the page lets nothing run or load but the
+    style and the script that stand in it, known by their hashes.
+    """
+    css = _text(_FOLDER / "page.css")
+    scripts = [part for part in (_FOLDER / "page").iterdir() if part.name.endswith(".js")]
+    js = "\n".join(map(_text, sorted(scripts, key=lambda part: part.name)))
+    policy = (
+        f"default-src 'none'; script-src {_hash(js)}; style-src {_hash(css)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    data = json.dumps(payload, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    data = data.translate(_DANGEROUS)
+    parts = {
+        "title": html.escape(payload["title"]),
+        "policy": f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        "payload": f'<script type="application/json" id="payload">{data}</script>',
+        "css": css,
+        "js": js,
+    }
+    # In one pass: a mark inside of a part is not a mark.
+    return _MARKS.sub(lambda mark: parts[mark[1] or mark[2]], _text(_FOLDER / "page.html"))
+
+
+def _text(part: Traversable) -> str:
+    # With the ends of lines that browsers see, who compare hashes after they have read the page.
+    return part.read_text(encoding="utf-8").replace("\r\n", "\n")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+# ---- pipelines and frames ------------------------------------------------------------------------
+
+
 def _parts_of(pipeline: Any, X: Any, display: Any) -> tuple[Any, Any, Any]:
     """The last step of a pipeline, the rows as it sees them, and what the page shows of them."""
     rows = prepared(pipeline, X)
@@ -179,18 +231,14 @@ def _n_columns(rows: Any) -> int:
 
 def _keeps_columns(pipeline: Any, X: Any, numbers: Any) -> bool:
     """Whether the last step sees the columns of numbers, on whatever scale, in their order."""
-    made = feature_names(X)
-    for _, step in pipeline.steps[:-1]:
-        if step in (None, "passthrough"):
-            continue
-        try:
-            made = step.get_feature_names_out(made)
-        except (AttributeError, ValueError):  # the step does not tell
-            return False
+    try:
+        made = pipeline[:-1].get_feature_names_out(feature_names(X))
+    except (AttributeError, ValueError):  # a step does not tell
+        return False
     names = feature_names(numbers)
     known = [f"x{j}" for j in range(_n_columns(numbers))] if names is None else list(names)
     # A ColumnTransformer puts the name of a step and two underscores before the name of a column.
-    return made is None or [str(name).split("__")[-1] for name in made] == [
+    return [str(name).split("__")[-1] for name in made] == [
         str(name).split("__")[-1] for name in known
     ]
 

@@ -1,18 +1,15 @@
-"""The table of clusters, and the branches of the cluster tree that a page shows."""
+"""The table of clusters: sizes, medians, and what sets each apart."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Floats, Labels, Places
 from typicality._words import for_people
-from typicality.fitted import FittedView
 from typicality.levelsets import AlphaTree
 from typicality.levelsets.tree import pruned
-from typicality.report.assembly import encoded
 from typicality.report.features import FeatureTable, group_means, largest, rows_by_label
 
 if TYPE_CHECKING:
@@ -25,8 +22,6 @@ _MOST_TRIED = 20  # features among which these are
 _FEW = 5  # rows: the mean of fewer depends on single rows
 _FARTHEST = 1000.0  # a ratio for clusters with next to nothing between them
 _APART = 0.2  # a category is that much commoner in a cluster than in the others
-_MOST_BRANCHES = 40
-_FEWEST_ROWS = 5  # that a branch must have: single rows are the most persistent branches of all
 
 _TREE_WORDS = (
     "How many times denser the densest place of a cluster is than the densest path "
@@ -62,16 +57,15 @@ class Commonest(NamedTuple):
 
 def telling_categories(commonest: Sequence[Commonest]) -> list[str]:
     """The commonest categories that set a cluster apart: "species: Gentoo in 119 of 119"."""
-    told = [
-        (each.n_rows / each.of - each.elsewhere, each)
+    apart = {
+        each: each.n_rows / each.of - each.elsewhere
         for each in commonest
         if each.elsewhere is not None
-    ]
-    told.sort(key=lambda pair: -pair[0])
+    }
     return [
         f"{each.column}: {each.category or '(empty)'} in {each.n_rows:,} of {each.of:,}"
-        for apart, each in told
-        if apart >= _APART
+        for each in sorted(apart, key=lambda each: -apart[each])
+        if apart[each] >= _APART
     ]
 
 
@@ -89,8 +83,6 @@ class ClusterTable:
         How far apart it is from the others; NaN where that has no meaning.
     separation_words : str, optional
         What that number means.
-    means : array of shape (min(c, 1000), d)
-        The means of the features in the units of the user; NaN where all values are missing.
     deviations : array of shape (min(c, 1000), d)
         How far its means are from those of the rows of other clusters, in units of the spread.
     medians : array of shape (min(c, 1000), d)
@@ -107,7 +99,6 @@ class ClusterTable:
     typical_rows: Places
     separation: Doubles
     separation_words: str | None
-    means: Doubles
     deviations: Doubles
     medians: Doubles
     elsewhere: Doubles
@@ -136,7 +127,6 @@ class ClusterTable:
             typical_rows=typical,
             separation=separation,
             separation_words=words,
-            means=group_means(features.shown, view.labels)[described],
             deviations=deviations,
             medians=medians,
             elsewhere=_medians_elsewhere(
@@ -231,89 +221,3 @@ def _heights_over_saddles(tree: AlphaTree, peaks: Places) -> Doubles:
     heights = tree.heights[between.nodes]
     ratio = np.divide(heights, saddles, out=np.full(len(heights), np.inf), where=saddles > 0)
     return np.asarray(np.minimum(ratio, _FARTHEST))[np.searchsorted(between.nodes, peaks)]
-
-
-# ---- the tree ------------------------------------------------------------------------------------
-
-
-def choose_branches(
-    tree: AlphaTree, labels: Labels, *, min_cluster_size: float, max_rows: int
-) -> list[dict[str, Any]]:
-    """The whole tree and its most persistent branches, small ones left out.
-
-    The branches of the clusters the rows are labelled by are there in any case, as far as there is
-    room: in noise, branches of a few rows are more persistent. Of at most `max_rows` rows on a page
-    the peaks of branches are not more than a tenth.
-
-    Each branch has the node of its `peak`; its `parent`, as a place in this list, -1 for the whole
-    tree; `peak_alpha` and `merge_alpha`, between which it is a cluster; and its `size` in rows.
-    """
-    branches = tree.branches
-    large = branches.weight >= max(_FEWEST_ROWS, min_cluster_size)
-    with np.errstate(divide="ignore"):
-        persistence = np.log(tree.heights[branches.peak] / tree.saddles[branches.edge])
-    of_cluster = _highest_of_each(tree, labels)
-    order = np.lexsort((-persistence, ~of_cluster, ~large))[: np.count_nonzero(large)]
-    kept = order[: min(_MOST_BRANCHES, max_rows // 10) - 1]
-    kept = kept[np.argsort(-persistence[kept], kind="stable")]
-    peak = np.append(tree.heights.argmax(), branches.peak[kept])
-    columns = {
-        "peak": peak.tolist(),
-        "parent": _kept_parents(tree, peak.tolist()),
-        "peak_alpha": tree.node_alpha[peak].tolist(),
-        "merge_alpha": [0.0, *tree.saddle_alpha[branches.edge[kept]].tolist()],
-        "size": [float(tree.weight.sum()), *branches.weight[kept].tolist()],
-    }
-    return [
-        dict(zip(columns, branch, strict=True)) for branch in zip(*columns.values(), strict=True)
-    ]
-
-
-def _highest_of_each(tree: AlphaTree, labels: Labels) -> NDArray[np.bool_]:
-    """Which branches have the highest peak of a cluster."""
-    peak = tree.branches.peak
-    label = labels[tree.row_of[peak]]
-    order = np.lexsort((-tree.heights[peak], label))
-    found, first = np.unique(label[order], return_index=True)
-    highest = np.zeros(len(peak), bool)
-    highest[order[first[found >= 0]]] = True
-    return highest
-
-
-def _kept_parents(tree: AlphaTree, peaks: list[int]) -> list[int]:
-    """The nearest ancestor of each branch that was kept, as a place in `peaks`."""
-    branches = tree.branches
-    above = dict(zip(branches.peak.tolist(), branches.parent.tolist(), strict=True))
-    place = {node: i for i, node in enumerate(peaks)}
-    parents = [-1]
-    for node in peaks[1:]:
-        ancestor = above[node]
-        while ancestor not in place:
-            ancestor = above[ancestor]
-        parents.append(place[ancestor])
-    return parents
-
-
-def tree_payload(
-    view: FittedView, branches: list[dict[str, Any]], shown: Places
-) -> dict[str, Any] | None:
-    """What a page needs to label the rows it shows at any alpha."""
-    tree = view.tree
-    if tree is None:
-        return None
-    peaks = [branch["peak"] for branch in branches]
-    part = pruned(tree, np.append(tree.node_of[shown], peaks))
-    places = np.searchsorted(part.nodes, peaks).tolist()
-    return {
-        "node_of": encoded(np.searchsorted(part.nodes, tree.node_of[shown]), "i4"),
-        "entry": encoded(tree.entry_alpha[shown], "f8"),
-        "node_alpha": encoded(tree.node_alpha[part.nodes], "f8"),
-        "node_weight": encoded(part.weight, "f8"),
-        "pairs": encoded(part.pairs.ravel(), "i4"),
-        "saddle_alpha": encoded(tree.saddle_alpha[part.edge], "f8"),
-        "branches": [
-            branch | {"peak": place} for branch, place in zip(branches, places, strict=True)
-        ],
-        "min_size": view.min_size,
-        "counts_rows": np.array_equal(np.bincount(tree.node_of), tree.weight),
-    }

@@ -17,23 +17,25 @@ from typicality._typing import Doubles, Labels, Places
 from typicality._words import counted, for_people, share
 from typicality.explain import category_text, surprise
 from typicality.fitted import FittedView, chosen_method, view
-from typicality.report.assembly import clean_text, encoded
-from typicality.report.axes import choose_axes
 from typicality.report.certainty import how_sure
-from typicality.report.clusters import (
-    PROFILE_LENGTH,
+from typicality.report.clusters import PROFILE_LENGTH, telling_categories
+from typicality.report.features import FeatureTable, largest
+from typicality.report.outliers import Explanation, deviations_of
+from typicality.report.shown import (
+    REASONS,
+    choose_axes,
     choose_branches,
-    telling_categories,
+    choose_cells,
+    choose_rows,
+    clean_text,
+    encoded,
     tree_payload,
 )
-from typicality.report.features import FeatureTable, largest, times_named
-from typicality.report.outliers import Explanation, deviations_of
-from typicality.report.shown import choose_cells, choose_rows
 
 _KINDS = {"tree": "tree", "prototypes": "memberships", "detector": "typicality"}  # on the page
 _FEWEST_ROWS = 10
 _MOST_MEMBERSHIPS = 1_000_000
-_REASONS = 3  # features named for an outlier
+_MOST_MEDIANS = 20_000  # of all clusters together
 _MOST_EXPLAINED = 400_000  # values of rows with reasons: a second or two to find their neighbours
 _ROWS_COMPARED = 1000
 _TELLING = 0.5  # spreads: a smaller deviation explains nothing
@@ -70,31 +72,19 @@ def build_payload(
     """
     max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
     if explanation is None:
-        _check_reportable(model)
-        rows = check_rows(model, X, training=False)
-        explanation = explain(model, X, FeatureTable.of(model, rows, display))
-    found, features = explanation.view, explanation.features
-    categories = () if features.categories is None else features.categories.names
+        explanation = _explained(model, X, display)
+    found, features, clusters = explanation.view, explanation.features, explanation.clusters
     cells = {} if cells is None else cells
     for name, values in cells.items():
         check_same_length(len(values), f"cells[{name!r}]", found.n_rows, "X")
     row_word, numbers = _check_row_numbers(row_numbers, found.n_rows)
-    row_word = clean_text(row_word)
-    tabulated = {name: texts for name, texts in cells.items() if name not in categories}
-    clusters = explanation.clusters
-    branches: list[dict[str, Any]] = []
+    branches = [] if found.tree is None else choose_branches(found, max_rows)
     wanted = clusters.typical_rows
     if found.tree is not None:
-        size = found.min_size
-        branches = choose_branches(
-            found.tree, found.labels, min_cluster_size=size, max_rows=max_rows
-        )
         wanted = np.append(found.tree.row_of[[each["peak"] for each in branches]], wanted)
     shown, sample_note = choose_rows(found, max_rows, wanted=wanted, random_state=random_state)
     outliers = explanation.among(shown)
-    importance = _importance(clusters.deviations, PROFILE_LENGTH)
-    importance += _importance(outliers.deviations, _REASONS)
-    kept, axes = choose_axes(found, features, shown, importance=importance, outliers=outliers)
+    kept, axes = choose_axes(found, features, shown, clusters=clusters, outliers=outliers)
     about = "Outliers" if found.kind == "detector" else "Clusters and outliers"
     notes = notes or _default_notes(model, found, len(features.names))
     return {
@@ -110,12 +100,12 @@ def build_payload(
         **choose_cells(cells, shown),
         **_rows_payload(found, shown),
         "tree": tree_payload(found, branches, shown),
-        "clusters": _clusters_payload(explanation, tabulated, shown),
+        "clusters": _clusters_payload(explanation, cells, shown, kept),
         "separation_words": clusters.separation_words,
         "outliers": _outliers_payload(outliers, shown, kept),
         **_outlier_words(outliers),
         "notes": [list(map(clean_text, note)) for note in notes],
-        "warnings": [clean_text(text) for text in warnings],
+        "warnings": list(map(clean_text, warnings)),
     }
 
 
@@ -124,6 +114,7 @@ def _rows_payload(found: FittedView, shown: Places) -> dict[str, Any]:
     memberships = found.memberships if found.kind == "prototypes" else None
     if memberships is not None and memberships[shown].size > _MOST_MEMBERSHIPS:
         memberships = None
+    gap = found.gap
     return {
         "kind": _KINDS[found.kind],
         "shares": found.shares,
@@ -134,6 +125,8 @@ def _rows_payload(found: FittedView, shown: Places) -> dict[str, Any]:
         "strength_words": found.strength_words,
         "p_values": None if found.p_values is None else encoded(found.p_values[shown], "f4"),
         "rarity": None if found.rarity is None else encoded(found.rarity[shown], "f4"),
+        "rate": found.rate,
+        "n_apart": gap[0] if gap else 0,
         "cut": _number(found.cut),
         "levels": None if found.levels is None else [_number(level) for level in found.levels],
         "memberships": None if memberships is None else encoded(memberships[shown], "f4"),
@@ -153,7 +146,7 @@ def _outliers_payload(outliers: Explanation, shown: Places, kept: Places) -> dic
         rows = np.union1d(outliers.rows, order[: room - len(outliers.rows)])
         explained = encoded(np.searchsorted(shown, rows), "i4")
     found = deviations_of(outliers.view, outliers.features, outliers.centers, rows)
-    axis, deviations = largest(found.values[:, kept], _REASONS)
+    axis, deviations = largest(found.values[:, kept], REASONS)
     return {
         "index": encoded(np.searchsorted(shown, outliers.rows), "i4"),
         "explained": explained,
@@ -165,86 +158,68 @@ def _outliers_payload(outliers: Explanation, shown: Places, kept: Places) -> dic
 
 def _outlier_words(outliers: Explanation) -> dict[str, str]:
     """What the rows are called that are listed, and which these are."""
-    found = outliers.view
-    if not found.shares:
-        heading = "Outliers" if found.kind == "detector" else "The least typical rows"
-        return {
-            "outlier_heading": heading,
-            "outlier_words": f"Least typical first. {outliers.words}",
-        }
-    words = "Every row has a membership below 0.1 in all other clusters."
-    if len(outliers.rows):
-        words = (
-            "Rows with a membership of 0.1 or more in a second cluster, the smallest largest "
-            f"membership first. {outliers.words}"
-        )
-    return {"outlier_heading": "Rows between clusters", "outlier_words": words}
-
-
-def explain(
-    model: Any,
-    X: Any,
-    features: FeatureTable,
-    *,
-    new: bool = False,
-    fdr: float | None = None,
-    sample: Places | None = None,
-) -> Explanation:
-    """What a fitted model says of rows, and why the least typical ones are unusual.
-
-    A tree is drawn for its training rows: other rows are refused. `new` says that the rows are not
-    those of the fit, even if they look so; for `fdr` and `sample` see
-    :func:`typicality.fitted.view`.
-    """
-    method = chosen_method(model)
-    if hasattr(method, "tree_"):
-        _check_training_rows(method, X, n_rows=len(features.shown))
-    training = hasattr(method, "tree_") or (not new and _are_training_rows(method, X))
-    return Explanation.of(view(model, X, training=training, fdr=fdr, sample=sample), features)
+    if outliers.view.shares:
+        words = "Every row has a membership below 0.1 in all other clusters."
+        if len(outliers.rows):
+            words = (
+                "Rows with a membership of 0.1 or more in a second cluster, the smallest largest "
+                f"membership first. {outliers.words}"
+            )
+        return {"outlier_heading": "Rows between clusters", "outlier_words": words}
+    heading = "Outliers" if outliers.view.kind == "detector" else "The least typical rows"
+    return {"outlier_heading": heading, "outlier_words": f"Least typical first. {outliers.words}"}
 
 
 def _clusters_payload(
-    explained: Explanation, cells: Mapping[str, Sequence[Any]], shown: Places
+    explained: Explanation, cells: Mapping[str, Sequence[Any]], shown: Places, kept: Places
 ) -> list[dict[str, Any]]:
     """The table of clusters, in words and numbers; the rows of no cluster come last.
 
     `typical` is a place among the rows that are shown, -1 where the row is not.
     """
-    clusters, found = explained.clusters, explained.view
+    clusters, found, features = explained.clusters, explained.view, explained.features
+    categories = () if features.categories is None else features.categories.names
     level = np.full(len(clusters.labels), np.nan)
     if found.kind != "prototypes":
         level[:] = found.cut if found.levels is None else found.levels[clusters.labels]
-    mass = np.bincount(found.labels + 1, found.strength, minlength=1)
     place = np.searchsorted(shown, clusters.typical_rows).clip(max=len(shown) - 1)
     typical = np.where(shown[place] == clusters.typical_rows, place, -1)
-    texts = _commonest_texts(found.labels, cells)
-    entries = [
+    medians = clusters.medians[:, kept]
+    if medians.size > _MOST_MEDIANS:
+        medians = medians[:, :0]
+    entries: list[dict[str, Any]] = [
         {
-            "label": label,
-            "size": size,
-            "strength": _number(mass[label + 1] / size),
+            "label": int(label),
+            "size": int(clusters.sizes[k]),
             "typical": int(typical[k]),
             "level": _number(level[k]),
             "separation": _number(clusters.separation[k]),
-            "texts": clean_text(texts[label]),
             "profile": clean_text(profile_words(explained, k)),
+            "medians": list(map(_number, medians[k])) if k < len(medians) else [],
         }
-        for k, (label, size) in enumerate(
-            zip(clusters.labels.tolist(), clusters.sizes.tolist(), strict=True)
-        )
+        for k, label in enumerate(clusters.labels)
     ]
     if found.n_unassigned:
-        size = found.n_unassigned
-        rest = {"typical": -1, "level": None, "separation": None, "profile": ""}
-        known = {"label": -1, "size": size, "strength": _number(mass[0] / size)}
-        entries.append(known | rest | {"texts": clean_text(texts[-1])})
+        rest: dict[str, Any] = {
+            "typical": -1,
+            "level": None,
+            "separation": None,
+            "profile": "",
+            "medians": [],
+        }
+        entries.append({"label": -1, "size": found.n_unassigned, **rest})
+    mass = np.bincount(found.labels + 1, found.strength, minlength=1)
+    texts = _commonest_texts(found.labels, {n: t for n, t in cells.items() if n not in categories})
+    for entry in entries:
+        entry["strength"] = _number(mass[entry["label"] + 1] / entry["size"])
+        entry["texts"] = clean_text(texts[entry["label"]])
     return entries
 
 
 def profile_words(explained: Explanation, k: int) -> str:
     """What sets a cluster apart: "width 5 against 3 elsewhere (+2.1), colour: red in 9 of 10"."""
     clusters, names = explained.clusters, explained.features.names
-    if k >= len(clusters.means):
+    if k >= len(clusters.medians):
         return ""
     least = _TELLING if len(names) > 1 else 0.0
     (best,), (deviations,) = largest(clusters.deviations[k : k + 1], PROFILE_LENGTH)
@@ -287,16 +262,11 @@ def _unusual_categories(features: FeatureTable, rows: Places, shares: Doubles) -
     found = []
     for i, order in enumerate(np.argsort(-size, axis=1, kind="stable").tolist()):
         texts = []
-        for j in [j for j in order[:_REASONS] if size[i, j] > 0]:
+        for j in [j for j in order[:REASONS] if size[i, j] > 0]:
             value = categories.values[j][codes[i, j]] if codes[i, j] >= 0 else "a new category"
             texts.append(category_text(categories.names[j], value, shares[i, j]))
         found.append(list(map(clean_text, texts)))
     return found
-
-
-def _importance(deviations: Doubles, n: int) -> Doubles:
-    """How often each feature is among the n largest deviations of a row, as a share of the rows."""
-    return np.asarray(times_named(deviations, n) / max(len(deviations), 1))
 
 
 def _number(value: Any) -> float | None:
@@ -333,8 +303,8 @@ def clusters_words(n_clusters: int, n_unassigned: int, n_rows: int) -> str:
 # ---- checks --------------------------------------------------------------------------------------
 
 
-def _check_reportable(model: Any) -> None:
-    """A fitted estimator of typicality."""
+def _explained(model: Any, X: Any, display: Any) -> Explanation:
+    """What a fitted model says of rows; a tree is drawn for its training rows only."""
     kinds = ("labels_at", "decision_function", "predict_memberships")
     if isinstance(model, type) or not any(hasattr(model, name) for name in kinds):
         raise TypeError(
@@ -342,22 +312,22 @@ def _check_reportable(model: Any) -> None:
             "memberships. Pass a fitted estimator, e.g. AlphaCutClustering().fit(X)."
         )
     check_is_fitted(model)
-
-
-def _check_training_rows(model: Any, X: Any, *, n_rows: int) -> None:
-    """The rows that a tree was grown from; some of them are looked at."""
-    if not hasattr(model, "weights_"):
+    features = FeatureTable.of(model, check_rows(model, X, training=False), display)
+    method = chosen_method(model)
+    training = _are_training_rows(method, X)
+    if hasattr(method, "tree_") and not hasattr(method, "weights_"):
         raise ValueError(
             "The model was fitted on rows that were read block by block, and its tree "
             "holds only a sample of them. For a report, fit the model on an array, e.g. on "
             "a sample."
         )
-    if not _are_training_rows(model, X):
+    if hasattr(method, "tree_") and not training:
         raise ValueError(
-            f"X ({n_rows} rows) is not the X that the model was fitted on "
-            f"({len(model.typicality_)} rows): its tree of clusters belongs to those rows, in "
+            f"X ({len(features.shown)} rows) is not the X that the model was fitted on "
+            f"({len(method.typicality_)} rows): its tree of clusters belongs to those rows, in "
             "their order. Pass the X of fit, or fit the model on these rows."
         )
+    return Explanation.of(view(model, X, training=training), features)
 
 
 def _are_training_rows(model: Any, X: Any) -> bool:
@@ -383,4 +353,4 @@ def _check_row_numbers(
             f"row_numbers must be a pair of a word, e.g. 'line', and {n_rows} integers, one for "
             f"each row; its numbers have shape {numbers.shape} and type {numbers.dtype}."
         )
-    return str(word), numbers.astype(np.int32)
+    return clean_text(word), numbers.astype(np.int32)

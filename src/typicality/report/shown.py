@@ -1,20 +1,60 @@
-"""What a page shows of the data: rows, and columns of text."""
+"""What a page shows of the data: rows, columns of text, axes, and the cluster tree."""
 
+import base64
+import re
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+from sklearn.decomposition import PCA
 from sklearn.utils import check_random_state
 
-from typicality._typing import Places
+from typicality._threads import one_blas_thread
+from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.fitted import FittedView
-from typicality.report.assembly import clean_text, encoded
+from typicality.levelsets import AlphaTree
+from typicality.levelsets.tree import pruned
+from typicality.report.clusters import PROFILE_LENGTH, ClusterTable
+from typicality.report.features import FeatureTable, times_named
+from typicality.report.outliers import Explanation
 
+REASONS = 3  # features named for an outlier
 _LONGEST = 200  # characters of a cell
 _MOST_CHARACTERS = 4_000_000  # of all columns of text together, as they stand in the page
+_MOST_VALUES = 2_500_000  # of all axes together: 10 MB, 13 in the page
+_MOST_AXES = 1000
+_FARTHEST = 10.0  # spreads: a single extreme value would determine the first principal axis
+_FITTED_ROWS = 50_000  # more do not move a principal axis
+_FLOAT32_ERROR = 1e-6  # of the spread of a feature, that writing it in four bytes may cost
+_FEW_VALUES = 20  # of a column of which rows are drawn beside each other
+_ROWS_OF_VALUE = 5  # each of these values has so many rows on average
+_MOST_COMPARED, _N_NEAR = 1000, 5  # rows whose neighbours in a plane are looked at
+_MOST_TRIED = 6  # columns for the first plane
+_AS_GOOD = 0.05  # less pure than the plane of principal axes, and easier to read
+_MOST_BRANCHES = 40
+_FEWEST_ROWS = 5  # that a branch must have: single rows are the most persistent branches of all
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_LONGITUDES = frozenset(["lon", "long", "lng", "longitude", "longitud", "längengrad"])
+_LATITUDES = frozenset(["lat", "latitude", "latitud", "breitengrad"])
+_MOST_NAMED = "The plot opens with the two columns in which most outliers are most unusual."
+_AS_SEPARATE = "The plot opens with two columns that separate clusters about as well as PCA does."
 
 
-# ---- rows ----------------------------------------------------------------------------------------
+def encoded(values: Any, dtype: str) -> dict[str, str]:
+    """An array as {"dtype": ..., "data": base64 of its little-endian bytes}."""
+    data = np.ascontiguousarray(values, dtype=np.dtype(dtype).newbyteorder("<"))
+    return {"dtype": dtype, "data": base64.b64encode(data.tobytes()).decode("ascii")}
+
+
+def clean_text(text: Any) -> str:
+    """Text in which control characters and halves of characters are replaced."""
+    return _UNPRINTABLE.sub("�", str(text))
+
+
+# ---- rows and columns of text --------------------------------------------------------------------
 
 
 def choose_rows(
@@ -22,16 +62,7 @@ def choose_rows(
 ) -> tuple[Places, str | None]:
     """All rows, or a sample that keeps the unassigned ones; a sentence describes the sample.
 
-    Parameters
-    ----------
-    view : FittedView
-        The labels of the rows, and how typical they are.
-    max_rows : int
-        The most rows that are shown.
-    wanted : array of int
-        Rows that must be shown, the most important first; a tenth of `max_rows` at the most.
-    random_state : int, RandomState or None
-        The seed of the sample.
+    Of the rows `wanted`, the most important first, a tenth of `max_rows` is kept at the most.
     """
     if view.n_rows <= max_rows:
         return np.arange(view.n_rows), None
@@ -42,27 +73,23 @@ def choose_rows(
     taken = np.zeros(view.n_rows, bool)
     taken[unassigned] = True
     taken[wanted[: max_rows // 10]] = True
-    room = max_rows - int(taken.sum())
     rest = check_random_state(random_state).permutation(np.flatnonzero(~taken))
-    taken[rest[:room]] = True
+    taken[rest[: max_rows - int(taken.sum())]] = True
     return np.flatnonzero(taken), _note_on_rows(view, max_rows, len(unassigned), random_state)
 
 
 def _note_on_rows(view: FittedView, max_rows: int, n_kept: int, random_state: Any) -> str:
-    unassigned = "that are outliers" if view.kind == "detector" else "that are unassigned"
+    kind = "outliers" if view.kind == "detector" else "unassigned"
     which = f"all {n_kept:,} rows"
     if n_kept < view.n_unassigned:
         which = f"the {n_kept:,} least typical of the {view.n_unassigned:,} rows"
-    outliers = f"{which} {unassigned}, and others" if n_kept else "rows"
+    kept = f"{which} that are {kind}, and others" if n_kept else "rows"
     seed = f" (seed {random_state})" if isinstance(random_state, int | np.integer) else ""
-    moved = "they are estimates" if view.kind == "tree" else "they refer only to the rows shown"
     return (
-        f"The page shows {max_rows:,} of {view.n_rows:,} rows: {outliers} drawn at random{seed}. "
-        f"Numbers of rows refer to all rows; after you move the level, {moved}."
+        f"The page shows {max_rows:,} of {view.n_rows:,} rows: {kept} drawn at random{seed}. "
+        "Numbers of rows refer to all rows; after you move the level, they refer only to the rows "
+        "shown."
     )
-
-
-# ---- columns of text -----------------------------------------------------------------------------
 
 
 def choose_cells(cells: Mapping[str, Sequence[Any]], shown: Places) -> dict[str, Any]:
@@ -89,3 +116,232 @@ def choose_cells(cells: Mapping[str, Sequence[Any]], shown: Places) -> dict[str,
     if any_cut:
         notes.append(f"Only the first {_LONGEST} characters of long cells are shown.")
     return {"cells": columns, "cells_note": " ".join(notes) or None}
+
+
+# ---- axes ----------------------------------------------------------------------------------------
+
+
+def choose_axes(
+    view: FittedView,
+    features: FeatureTable,
+    shown: Places,
+    *,
+    clusters: ClusterTable,
+    outliers: Explanation,
+) -> tuple[Places, dict[str, Any]]:
+    """Features, the most telling ones where all are too many, and principal axes.
+
+    The page itself adds the strength as a last axis. Returns the features that are axes, which
+    come first, and the axes as a page reads them.
+    """
+    made = _principal_axes(features, shown)
+    n_features = len(features.names)
+    n_named = times_named(clusters.deviations, PROFILE_LENGTH) / max(len(clusters.labels), 1)
+    telling = n_named + times_named(outliers.deviations, REASONS) / max(len(outliers.rows), 1)
+    room = min(_MOST_AXES, _MOST_VALUES // len(shown)) - len(made)
+    kept = np.sort(np.argsort(-telling, kind="stable")[: max(room, 2)])
+    left_out = None
+    if len(kept) < n_features:
+        left_out = (
+            f"This page shows {len(kept):,} of {n_features:,} columns, to keep it small: "
+            "those that explain most about clusters and outliers."
+        )
+    east_north = find_map([features.names[j] for j in kept], features.shown[:, kept])
+    start, words = [0, 1], None
+    if east_north is not None:
+        start = list(east_north)
+    elif view.kind == "detector" and view.n_unassigned and len(kept) > 1:
+        away = outliers.deviations[view.labels[outliers.rows] < 0][:, kept]
+        most = np.lexsort((-np.abs(away).sum(axis=0), -times_named(away, 1)))
+        start, words = sorted(most[:2].tolist()), _MOST_NAMED
+    elif made:
+        order = np.argsort(-n_named[kept], kind="stable")[:_MOST_TRIED]
+        plane = np.column_stack([values for _, values in made])
+        columns = _pure_columns(features.standardised[shown][:, kept], order, plane, view, shown)
+        start, words = (columns, _AS_SEPARATE) if columns else ([len(kept), len(kept) + 1], None)
+    axes = [(features.names[j], features.shown[shown, j]) for j in kept] + made
+    return kept, {
+        "axes": [
+            {
+                "name": clean_text(name),
+                "values": encoded(values, _float_type(values)),
+                "feature": number < len(kept),
+                "step": _step(values) if number not in (east_north or ()) else None,
+            }
+            for number, (name, values) in enumerate(axes)
+        ],
+        "features_note": left_out,
+        "start_axes": start,
+        "start_words": words,
+    }
+
+
+def _pure_columns(
+    values: Doubles, order: Places, plane: Floats, view: FittedView, shown: Places
+) -> list[int] | None:
+    """The two columns that separate clusters best, if they do so as well as the principal axes."""
+    rows = np.flatnonzero(view.labels[shown] >= 0)
+    rows = rows[:: max(1, -(-len(rows) // _MOST_COMPARED))]
+    labels = view.labels[shown[rows]]
+    if len(rows) < 2:
+        return None
+    pairs = [sorted(pair) for pair in combinations(order.tolist(), 2)]
+    # Among planes that differ little, the one of the more telling columns, which comes first.
+    purity = [round(_purity(values[np.ix_(rows, pair)], labels), 2) for pair in pairs]
+    best = int(np.argmax(purity))
+    return pairs[best] if purity[best] >= _purity(plane[rows], labels) - _AS_GOOD else None
+
+
+def _purity(points: Floats, labels: Labels) -> float:
+    """How many of the nearest points have the label of a point: the mean over clusters."""
+    near = cKDTree(points).query(points, min(_N_NEAR + 1, len(points)))[1][:, 1:]
+    same = (labels[near] == labels[:, None]).mean(axis=1)
+    _, cluster = np.unique(labels, return_inverse=True)
+    return float(np.mean(np.bincount(cluster, same) / np.bincount(cluster)))
+
+
+def _principal_axes(features: FeatureTable, shown: Places) -> list[tuple[str, Floats]]:
+    """The first two principal axes of three features or more, in units of their spreads.
+
+    Far values count as if they were 10 spreads away when axes are sought, and are drawn where they
+    are.
+    """
+    values = features.standardised
+    if features.mixed is not None and features.categories is not None:
+        # Categories as the model saw them; they are on one scale with standardised numbers.
+        categories = features.mixed[:, features.categories.n_numeric :]
+        values = np.column_stack([values, categories - categories.mean(axis=0)])
+    some = values[:: -(-len(values) // _FITTED_ROWS)].clip(-_FARTHEST, _FARTHEST)
+    if values.shape[1] < 3 or not some.std(axis=0).any():
+        return []
+    with one_blas_thread():
+        pca = PCA(2, random_state=0).fit(some)
+        drawn = pca.transform(values[shown])
+    names = [f"PCA {k + 1} ({100 * s:.0f} %)" for k, s in enumerate(pca.explained_variance_ratio_)]
+    return list(zip(names, drawn.T, strict=True))
+
+
+def _float_type(values: Floats) -> str:
+    """Four bytes a value, but for numbers that would lose what makes them differ, like dates."""
+    finite = values[np.isfinite(values)].astype(np.float64)
+    with np.errstate(over="ignore"):
+        error = np.abs(finite.astype(np.float32) - finite).max(initial=0.0)
+    spread = float(np.ptp(finite)) if len(finite) else 0.0
+    return "f4" if error <= _FLOAT32_ERROR * spread else "f8"
+
+
+def _step(values: Floats) -> float | None:
+    """The smallest step between the values of a column that has few of them; else None."""
+    distinct = np.unique(values[np.isfinite(values)])
+    few = 2 <= len(distinct) <= min(_FEW_VALUES, len(values) / _ROWS_OF_VALUE)
+    return float(np.diff(distinct).min()) if few else None
+
+
+def find_map(names: list[str], values: Floats) -> tuple[int, int] | None:
+    """The places of longitude and latitude among features; None where there are none.
+
+    They are found by their names, in which what is left must agree (start_lon and start_lat), and
+    all values must be degrees that exist.
+    """
+    found: dict[tuple[str, ...], dict[str, int]] = {}
+    for place, name in enumerate(names):
+        split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+        words = re.findall(r"[^\W\d_]+", split)
+        for kind, known, degrees in (
+            ("east", _LONGITUDES, (-180, 360)),
+            ("north", _LATITUDES, (-90, 90)),
+        ):
+            rest = tuple(word for word in words if word not in known)
+            if len(rest) < len(words) and _are_between(values[:, place], *degrees):
+                found.setdefault(rest, {}).setdefault(kind, place)
+    return next(((two["east"], two["north"]) for two in found.values() if len(two) == 2), None)
+
+
+def _are_between(values: Floats, low: float, high: float) -> bool:
+    known = values[np.isfinite(values)]
+    return bool(len(known) and low <= known.min() and known.max() <= high)
+
+
+# ---- the tree ------------------------------------------------------------------------------------
+
+
+def choose_branches(view: FittedView, max_rows: int) -> list[dict[str, Any]]:
+    """The whole tree and its most persistent branches, small ones left out.
+
+    The branches of the clusters the rows are labelled by are there in any case, as far as there is
+    room: in noise, branches of a few rows are more persistent. Of at most `max_rows` rows on a page
+    the peaks of branches are not more than a tenth.
+
+    Each branch has the node of its `peak`; its `parent`, as a place in this list, -1 for the whole
+    tree; `peak_alpha` and `merge_alpha`, between which it is a cluster; and its `size` in rows.
+    """
+    tree: Any = view.tree
+    branches = tree.branches
+    large = branches.weight >= max(_FEWEST_ROWS, view.min_size)
+    with np.errstate(divide="ignore"):
+        persistence = np.log(tree.heights[branches.peak] / tree.saddles[branches.edge])
+    of_cluster = _highest_of_each(tree, view.labels)
+    order = np.lexsort((-persistence, ~of_cluster, ~large))[: np.count_nonzero(large)]
+    kept = order[: min(_MOST_BRANCHES, max_rows // 10) - 1]
+    kept = kept[np.argsort(-persistence[kept], kind="stable")]
+    peak = np.append(tree.heights.argmax(), branches.peak[kept])
+    columns = {
+        "peak": peak.tolist(),
+        "parent": _kept_parents(tree, peak.tolist()),
+        "peak_alpha": tree.node_alpha[peak].tolist(),
+        "merge_alpha": [0.0, *tree.saddle_alpha[branches.edge[kept]].tolist()],
+        "size": [float(tree.weight.sum()), *branches.weight[kept].tolist()],
+    }
+    return [
+        dict(zip(columns, branch, strict=True)) for branch in zip(*columns.values(), strict=True)
+    ]
+
+
+def _highest_of_each(tree: AlphaTree, labels: Labels) -> NDArray[np.bool_]:
+    """Which branches have the highest peak of a cluster."""
+    peak = tree.branches.peak
+    label = labels[tree.row_of[peak]]
+    order = np.lexsort((-tree.heights[peak], label))
+    found, first = np.unique(label[order], return_index=True)
+    highest = np.zeros(len(peak), bool)
+    highest[order[first[found >= 0]]] = True
+    return highest
+
+
+def _kept_parents(tree: AlphaTree, peaks: list[int]) -> list[int]:
+    """The nearest ancestor of each branch that was kept, as a place in `peaks`."""
+    branches = tree.branches
+    above = dict(zip(branches.peak.tolist(), branches.parent.tolist(), strict=True))
+    place = {node: i for i, node in enumerate(peaks)}
+    parents = [-1]
+    for node in peaks[1:]:
+        ancestor = above[node]
+        while ancestor not in place:
+            ancestor = above[ancestor]
+        parents.append(place[ancestor])
+    return parents
+
+
+def tree_payload(
+    view: FittedView, branches: list[dict[str, Any]], shown: Places
+) -> dict[str, Any] | None:
+    """What a page needs to label the rows it shows at any alpha."""
+    tree = view.tree
+    if tree is None:
+        return None
+    peaks = [branch["peak"] for branch in branches]
+    part = pruned(tree, np.append(tree.node_of[shown], peaks))
+    places = np.searchsorted(part.nodes, peaks).tolist()
+    return {
+        "node_of": encoded(np.searchsorted(part.nodes, tree.node_of[shown]), "i4"),
+        "entry": encoded(tree.entry_alpha[shown], "f8"),
+        "node_alpha": encoded(tree.node_alpha[part.nodes], "f8"),
+        "node_weight": encoded(part.weight, "f8"),
+        "pairs": encoded(part.pairs.ravel(), "i4"),
+        "saddle_alpha": encoded(tree.saddle_alpha[part.edge], "f8"),
+        "branches": [
+            branch | {"peak": place} for branch, place in zip(branches, places, strict=True)
+        ],
+        "min_size": view.min_size,
+        "counts_rows": np.array_equal(np.bincount(tree.node_of), tree.weight),
+    }

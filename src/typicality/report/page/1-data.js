@@ -1,6 +1,6 @@
 // The data of the page, decoded once, and the words and elements that show them.
 
-const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, u2: Uint16Array, u1: Uint8Array };
+const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, u1: Uint8Array };
 
 function decode(_, value) {
   if (!value?.dtype) return value;
@@ -9,7 +9,7 @@ function decode(_, value) {
 
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("payload").textContent, decode);
-data.axes.push({ name: data.strength_name, values: data.strength, feature: false });
+data.axes.push({ name: data.strength_name, values: data.strength, feature: false, step: null });
 data.axes.forEach((axis, index) => { axis.index = index; });
 const n = data.row.length;
 const isSample = n < data.n_rows;
@@ -24,7 +24,6 @@ function nameOf(label) {
 // ---- rows ----------------------------------------------------------------------------------------
 
 const rowName = (row) => `${data.row_word[0].toUpperCase()}${data.row_word.slice(1)} ${data.row[row]}`;
-const rowOfNumber = new Map(Array.from(data.row, (number, row) => [number, row]));
 const cellText = (cell, row) => cell.values[cell.codes[row]] ?? "";
 
 // Columns of numbers, which took no part, name nothing.
@@ -56,6 +55,14 @@ function valueText(axis, value) {
   return format(value, clamp(Math.ceil(Math.log10(Math.abs(centre) / unit)) + 3, 4, 15));
 }
 
+// The level of a row with the digits that matter; a membership is never rounded up to 1.
+function strengthText(value) {
+  if (!Number.isFinite(value)) return "";
+  if (data.kind !== "memberships") return levelText(value);
+  if (value > 0.9999 && value < 1) return "> 0.9999";
+  return value > 0 && value < 0.0001 ? "< 0.0001" : format(value);
+}
+
 // A share that is never rounded up to 100 %, with the digits that so many rows allow.
 function sharePercent(share, nRows) {
   const digits = clamp(String(nRows).length - 2, 1, 4);
@@ -68,14 +75,6 @@ function percent(share) {
   if (value > 0 && value < 0.1) return "< 0.1 %";
   if (value < 100 && value >= 99.5) return "> 99 %";
   return `${value < 10 ? value.toFixed(1) : value.toFixed(0)} %`;
-}
-
-// The shortest text that reads back as the same number: 5.1 for one of 32 bits, not 5.099999904632568.
-function exactText(value, isDouble) {
-  if (!Number.isFinite(value)) return "";
-  if (isDouble || (Number.isInteger(value) && Math.abs(value) < 1e9)) return String(value);
-  const digits = [6, 7, 8].find((d) => Math.fround(Number(value.toPrecision(d))) === value) ?? 9;
-  return String(Number(value.toPrecision(digits)));
 }
 
 const rarityText = (row) => `${sharePercent(data.rarity[row], data.n_rows)} of the rows`;
@@ -92,6 +91,8 @@ function element(name, { text, className, children = [], ...attributes } = {}) {
   made.append(...children);
   return made;
 }
+
+const on = (id, event, act) => byId(id).addEventListener(event, act);
 
 function button(className, children, act, attributes = {}) {
   const made = element("button", { type: "button", className, children, ...attributes });

@@ -21,6 +21,7 @@ function describe(values) {
 
 const scaleFor = (shape, squashed) => (squashed ? squashAround(shape.centre, shape.unit) : LINEAR);
 const shapes = data.axes.map((axis) => describe(axis.values));
+const along = ([low, high], start, end) => (place) => start + ((place - low) * (end - start)) / (high - low);
 
 // ---- ticks ---------------------------------------------------------------------------------------
 
@@ -84,6 +85,7 @@ function fitCanvas(canvas) {
   const context = canvas.getContext("2d");
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.textBaseline = "middle";
+  context.font = fontOf(11);
   return { context, width, height };
 }
 
@@ -103,13 +105,13 @@ function line(context, x0, y0, x1, y1) {
   context.stroke();
 }
 
-// Texts along a horizontal axis, those left out that would touch another.
-function acrossTexts(context, texts, y, [least, most]) {
+// The texts of ticks along a horizontal axis, those left out that would touch another.
+function acrossTexts(context, ticks, toX, y, width) {
   context.textAlign = "left";
   let free = -Infinity;
-  for (const { text, x } of texts) {
+  for (const { text, place } of ticks) {
     const wide = context.measureText(text).width;
-    const start = clamp(x - wide / 2, least, most - wide);
+    const start = clamp(toX(place) - wide / 2, 0, width - wide);
     if (start < free) continue;
     context.fillText(text, start, y);
     free = start + wide + 8;
@@ -140,7 +142,7 @@ const RAMPS = {
 };
 
 // Set by applyTheme: everything that is drawn on a canvas takes its colours from here.
-const ink = { hues: HUES.light, ramp: RAMPS.light, unassigned: "", paper: "", line: "", text: "", faint: "", accent: "" };
+const ink = { hues: HUES.light, ramp: RAMPS.light };
 
 // Eight clusters are discs, the next eight squares, and so on: colour alone never tells.
 const SHAPES = ["disc", "square", "triangle", "diamond"];

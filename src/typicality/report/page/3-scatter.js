@@ -7,24 +7,33 @@ const scatter = {
   scales: [LINEAR, LINEAR],
   home: [[0, 1], [0, 1]], // the range of each axis, on its scale
   view: [[0, 1], [0, 1]],
-  places: [new Float64Array(n), new Float64Array(n)], // on the scales
+  places: [], // on the scales, for each axis
   x: new Float32Array(n), // css pixels; NaN outside the plot
   y: new Float32Array(n),
   frame: { left: 0, top: 0, right: 1, bottom: 1 },
   rectangle: null,
 };
 
+// Rows of a column with few values are drawn over a strip around each value, so that they do not cover each
+// other: multiples of an irrational number spread them evenly.
+const STRIP = 0.6; // of the step between two values
+const SPREADERS = [0.7548776662466927, 0.5698402909980532];
+
 function chooseAxes() {
   scatter.axes.forEach((index, side) => {
     const { low, high, skewed } = shapes[index];
     const scale = scaleFor(shapes[index], scatter.squash && skewed);
+    const wide = scale.linear ? STRIP * (data.axes[index].step ?? 0) : 0;
+    const aside = (row) => (((row + 1) * SPREADERS[side]) % 1 - 0.5) * wide;
     scatter.scales[side] = scale;
-    scatter.places[side] = Float64Array.from(data.axes[index].values, scale.forward);
-    const [first, last] = [scale.forward(low), scale.forward(high)];
+    scatter.places[side] = Float64Array.from(data.axes[index].values, (value, row) => scale.forward(value) + aside(row));
+    const [first, last] = [scale.forward(low) - wide / 2, scale.forward(high) + wide / 2];
     const room = last > first ? (last - first) * 0.05 : Math.abs(first) * 0.5 || 0.5;
     scatter.home[side] = [first - room, last + room];
   });
   byId("squash").parentElement.hidden = !scatter.axes.some((index) => shapes[index].skewed);
+  const absent = scatter.places[0].filter((place, row) => Number.isNaN(place + scatter.places[1][row])).length;
+  tell("absent", absent ? `${count(absent, "row")} without a value in these columns ${absent === 1 ? "is" : "are"} not drawn.` : "");
   const [across, up] = scatter.axes.map((index) => data.axes[index].name);
   byId("points").setAttribute("aria-label", `Scatter of ${count(n, "row")}: ${across} across, ${up} up.`);
   showAll();
@@ -41,17 +50,21 @@ function showAll() {
 // without a cluster or a value.
 const STEPS_OF_RAMP = 48;
 const MOST_COLOURS = 16; // values of a column of text; the others share one colour
+const MOST_CHIPS = 24;
 let choice = null;
+
+const colourOfSlot = (code) => (code ? hueOf(code - 1) : ink.unassigned);
+const shapeOfSlot = (code) => (code ? shapeOf(code - 1) : 0);
 
 function paintClusters() {
   const labels = labelsWithRows();
-  const chips = labels.slice(0, 24).map((label) => chip(swatch(label), nameOf(label), state.sizes[label], () => selectLabel(label)));
-  if (labels.length > 24) chips.push(element("li", { className: "more", text: `and ${count(labels.length - 24, "more cluster")}` }));
+  const chips = labels.slice(0, MOST_CHIPS).map((label) => chip(swatch(label), nameOf(label), state.sizes[label], () => selectLabel(label)));
+  if (labels.length > MOST_CHIPS) chips.push(element("li", { className: "more", text: `and ${count(labels.length - MOST_CHIPS, "more cluster")}` }));
   if (unassignedCount() > 0) chips.push(chip(swatch(-1), nameOf(-1), unassignedCount(), () => selectLabel(-1)));
   return {
     codeOf: (row) => (state.labels[row] < 0 ? 0 : slotOf(state.labels[row]) + 1),
-    colour: (code) => (code ? hueOf(code - 1) : colourOf(-1)),
-    shape: (code) => (code ? shapeOf(code - 1) : 0),
+    colour: (code) => (code ? colourOfSlot(code) : colourOf(-1)),
+    shape: shapeOfSlot,
     legend: chips,
   };
 }
@@ -59,9 +72,8 @@ function paintClusters() {
 function paintNumbers(name, values, text) {
   const shape = describe(values);
   const scale = scaleFor(shape, shape.skewed);
-  const [low, high] = [scale.forward(shape.low), scale.forward(shape.high)];
-  const stepOf = (value) => 1 + Math.round(((scale.forward(value) - low) / (high - low || 1)) * (STEPS_OF_RAMP - 1));
-  const codes = Uint8Array.from(values, (value) => (Number.isFinite(value) ? stepOf(value) : 0));
+  const toStep = along([shape.low, shape.high].map(scale.forward), 1, STEPS_OF_RAMP);
+  const codes = Uint8Array.from(values, (value) => (Number.isFinite(value) ? Math.round(toStep(scale.forward(value))) || 1 : 0));
   return () => {
     const bar = element("span", { className: "ramp", "aria-hidden": "true" });
     bar.style.setProperty("--ramp", ink.ramp.join(", "));
@@ -80,21 +92,16 @@ function paintTexts({ name, values, codes }) {
   const times = new Int32Array(values.length);
   codes.forEach((code) => { times[code]++; });
   const order = Array.from(values.keys()).filter((k) => values[k].trim() && times[k]).sort((a, b) => times[b] - times[a]);
+  const first = order.slice(0, MOST_COLOURS);
   const codeOf = new Uint8Array(values.length);
-  order.slice(0, MOST_COLOURS).forEach((k, place) => { codeOf[k] = place + 1; });
-  const nOther = n - order.slice(0, MOST_COLOURS).reduce((sum, k) => sum + times[k], 0);
+  first.forEach((k, place) => { codeOf[k] = place + 1; });
+  const nOther = n - first.reduce((sum, k) => sum + times[k], 0);
   const choose = (code, text) => () => select((row) => codeOf[codes[row]] === code, `${name}: ${text}`);
   return () => {
-    const chips = order.slice(0, MOST_COLOURS).map((k, place) => (
-      chip(mark(hueOf(place), shapeOf(place)), values[k], times[k], choose(place + 1, values[k]))));
+    const chips = first.map((k, place) => chip(mark(hueOf(place), shapeOf(place)), values[k], times[k], choose(place + 1, values[k])));
     const rest = order.length > MOST_COLOURS ? "other values" : "(empty)";
     if (nOther) chips.push(chip(mark(ink.unassigned, 0), rest, nOther, choose(0, rest)));
-    return {
-      codeOf: (row) => codeOf[codes[row]],
-      colour: (code) => (code ? hueOf(code - 1) : ink.unassigned),
-      shape: (code) => (code ? shapeOf(code - 1) : 0),
-      legend: chips,
-    };
+    return { codeOf: (row) => codeOf[codes[row]], colour: colourOfSlot, shape: shapeOfSlot, legend: chips };
   };
 }
 
@@ -113,11 +120,13 @@ function choiceOfCell(cell) {
 }
 
 function paintChoices() {
-  const rarity = { name: "rarer than", make: () => paintNumbers("rarer than", data.rarity, (value) => sharePercent(value, data.n_rows)) };
-  const strength = { name: data.strength_name, make: () => paintNumbers(data.strength_name, data.strength, strengthText) };
-  const columns = features.map((axis) => ({ name: axis.name, make: () => paintNumbers(axis.name, axis.values, (value) => valueText(axis, value)) }));
-  const clusters = { name: detects ? "typical or outlier" : "cluster", make: () => paintClusters };
-  return [clusters, data.rarity ? rarity : strength, ...columns, ...data.cells.map(choiceOfCell).filter(({ tells }) => tells)];
+  const numbers = (name, values, text) => ({ name, make: () => paintNumbers(name, values, text) });
+  return [
+    { name: detects ? "typical or outlier" : "cluster", make: () => paintClusters },
+    data.rarity ? numbers("rarer than", data.rarity, (value) => sharePercent(value, data.n_rows)) : numbers(data.strength_name, data.strength, strengthText),
+    ...features.map((axis) => numbers(axis.name, axis.values, (value) => valueText(axis, value))),
+    ...data.cells.map(choiceOfCell).filter(({ tells }) => tells),
+  ];
 }
 
 // ---- drawing -------------------------------------------------------------------------------------
@@ -125,7 +134,6 @@ function paintChoices() {
 function drawScatter() {
   const { context, width, height } = fitCanvas(byId("points"));
   const up = ticksBetween(scatter.scales[1], ...scatter.view[1], Math.max(2, height / 58));
-  context.font = fontOf(11);
   const widest = Math.max(...up.map((tick) => context.measureText(tick.text).width), 8);
   const frame = { left: Math.ceil(widest) + 30, top: 10, right: width - 10, bottom: height - 40 };
   const across = ticksBetween(scatter.scales[0], ...scatter.view[0], Math.max(2, (frame.right - frame.left) / 58));
@@ -146,7 +154,7 @@ function drawScatter() {
   byId("legend").replaceChildren(...paint.legend);
   context.globalAlpha = 1;
   context.fillStyle = ink.faint;
-  acrossTexts(context, across.map((tick) => ({ text: tick.text, x: toX(tick.place) })), frame.bottom + 13, [0, width]);
+  acrossTexts(context, across, toX, frame.bottom + 13, width);
   context.textAlign = "right";
   for (const tick of up) context.fillText(tick.text, frame.left - 7, toY(tick.place));
   context.textAlign = "center";
@@ -158,8 +166,6 @@ function drawScatter() {
   context.rotate(-Math.PI / 2);
   context.fillText(shorten(context, nameY, frame.bottom - frame.top), 0, 0);
 }
-
-const along = ([low, high], start, end) => (place) => start + ((place - low) * (end - start)) / (high - low);
 
 // Many rows, and a small plot, ask for small points.
 function pointRadius() {
@@ -190,13 +196,11 @@ function drawPoints(context, paint) {
     context.fillStyle = paint.colour(code);
     context.strokeStyle = hollow ? paint.colour(code) : ink.paper;
     context.lineWidth = hollow ? 1.4 : 1.6;
+    const rim = few ? layer > 0 || hollow : layer === 3; // a rim of paper around it
     for (const row of groups.get(key)) {
       outline(context, shape, scatter.x[row], scatter.y[row], size);
-      if (hollow && few) context.stroke();
-      else {
-        if ((few || layer === 3) && layer > 0) context.stroke(); // a rim of paper around it
-        context.fill();
-      }
+      if (rim) context.stroke();
+      if (!(hollow && few)) context.fill();
     }
   }
 }
@@ -207,10 +211,8 @@ function drawMarks() {
   const { context, width, height } = fitCanvas(byId("marks"));
   context.clearRect(0, 0, width, height);
   context.lineJoin = "round";
-  if (detects) {
-    const worst = data.outliers.index.subarray(0, 3).filter((row) => state.labels[row] < 0 && row !== state.found);
-    worst.forEach((row) => drawName(context, row));
-  } else if (byId("colour-by").value === "0") drawNumbers(context);
+  if (detects) data.outliers.index.subarray(0, 3).filter((row) => state.labels[row] < 0 && row !== state.found).forEach((row) => drawName(context, row));
+  else if (byId("colour-by").value === "0") drawNumbers(context);
   if (scatter.rectangle) {
     const { left, top, right, bottom } = scatter.rectangle;
     context.fillStyle = context.strokeStyle = ink.accent;
@@ -238,41 +240,23 @@ function drawName(context, row) {
   const text = shorten(context, (cell && cellText(cell, row)) || rowName(row), 170);
   const right = x + 12 + context.measureText(text).width <= scatter.frame.right;
   context.textAlign = right ? "left" : "right";
-  haloText(context, text, right ? x + 12 : x - 12, y, 3.5);
-}
-
-function haloText(context, text, x, y, width) {
-  context.lineWidth = width;
+  context.lineWidth = 3.5;
   context.strokeStyle = ink.paper;
-  context.strokeText(text, x, y);
   context.fillStyle = ink.text;
-  context.fillText(text, x, y);
+  context.strokeText(text, right ? x + 12 : x - 12, y);
+  context.fillText(text, right ? x + 12 : x - 12, y);
 }
 
-// Where a number may stand, beginning with the row itself.
-const AROUND = [[0, 0], ...[22, 40].flatMap((far) => Array.from({ length: 8 }, (_, k) => (
-  [far * Math.cos((k * Math.PI) / 4), -far * Math.sin((k * Math.PI) / 4)])))];
-
-// The number of a cluster stands at its most typical row, or near it with a line to it; large clusters come
-// first, and a number without room is left out.
+// The number of a cluster stands at its most typical row; large clusters come first, and a number without
+// room is left out.
 function drawNumbers(context) {
-  const { frame } = scatter;
   const placed = [];
-  const isFree = (x, y) => x > frame.left + 8 && x < frame.right - 8 && y > frame.top + 8 && y < frame.bottom - 8
-    && placed.every((other) => Math.abs(other.x - x) > 22 || Math.abs(other.y - y) > 18);
   context.font = fontOf(11.5, 650);
   context.textAlign = "center";
-  for (let label = 0; label < Math.min(state.sizes.length, 100); label++) {
-    const row = state.best[label];
-    if (row < 0 || Number.isNaN(scatter.x[row])) continue;
-    const [fromX, fromY] = [scatter.x[row], scatter.y[row]];
-    const free = AROUND.find(([right, down]) => isFree(fromX + right, fromY + down));
-    if (!free) continue;
-    const [x, y] = [fromX + free[0], fromY + free[1]];
+  state.best.slice(0, 100).forEach((row, label) => {
+    const [x, y] = [scatter.x[row], scatter.y[row]];
+    if (!(x >= 0) || placed.some((other) => Math.abs(other.x - x) < 20 && Math.abs(other.y - y) < 18)) return;
     placed.push({ x, y });
-    context.strokeStyle = ink.text;
-    context.lineWidth = 1.5;
-    line(context, fromX, fromY, x, y);
     const half = Math.max(9, context.measureText(String(label)).width / 2 + 5);
     context.beginPath();
     context.roundRect(x - half, y - 9, 2 * half, 18, 9);
@@ -281,9 +265,9 @@ function drawNumbers(context) {
     context.lineWidth = 2;
     context.strokeStyle = colourOf(label);
     context.stroke();
-    haloText(context, String(label), x, y + 0.5, 0.1);
-  }
-  document.documentElement.dataset.numbered = String(placed.length);
+    context.fillStyle = ink.text;
+    context.fillText(String(label), x, y + 0.5);
+  });
 }
 
 // ---- hands ---------------------------------------------------------------------------------------
@@ -296,24 +280,14 @@ function placeOf(event) {
   return { x: event.clientX - left, y: event.clientY - top };
 }
 
-function nearestRow({ x, y }, reach) {
-  let [nearest, least] = [-1, reach * reach];
+function point(event) {
+  const { x, y } = placeOf(event);
+  let [nearest, least] = [-1, 14 ** 2];
   for (let row = 0; row < n; row++) {
     const distance = (scatter.x[row] - x) ** 2 + (scatter.y[row] - y) ** 2;
     if (distance <= least) [nearest, least] = [row, distance];
   }
-  return nearest;
-}
-
-function point(event) {
-  hover(nearestRow(placeOf(event), 14));
-  if (state.hovered < 0) byId("tooltip").hidden = true;
-  else showTooltip(state.hovered, event.clientX, event.clientY);
-}
-
-function letGo() {
-  hover(-1);
-  byId("tooltip").hidden = true;
+  hover(nearest, event);
 }
 
 function pointerMove(event) {
@@ -326,7 +300,7 @@ function pointerMove(event) {
   drag.moved ||= Math.hypot(place.x - start.x, place.y - start.y) > CLICK;
   drag.last = place;
   if (!drag.moved) return;
-  letGo();
+  hover(-1);
   if (pans) pan(place.x - last.x, place.y - last.y);
   else {
     const [left, right] = [start.x, place.x].sort((a, b) => a - b);
@@ -388,7 +362,7 @@ function linesOf(row) {
   if (data.memberships) {
     const nClusters = data.memberships.length / n;
     const own = Array.from(data.memberships.subarray(row * nClusters, (row + 1) * nClusters), (value, k) => [`in cluster ${k}`, value]);
-    lines.push(...own.sort((a, b) => b[1] - a[1]).slice(0, 3).map(([name, value]) => [name, format(value)]));
+    lines.push(...own.sort((a, b) => b[1] - a[1]).slice(0, 3).map(([name, value]) => [name, strengthText(value)]));
   }
   lines.push(...data.cells.slice(0, MANY).map((cell) => [cell.name, cellText(cell, row)]));
   lines.push(...features.slice(0, MANY).map((axis) => [axis.name, valueText(axis, axis.values[row])]));
@@ -396,14 +370,20 @@ function linesOf(row) {
   return left ? [...lines, ["", `and ${count(left, "more column")}`]] : lines;
 }
 
-function showTooltip(row, x, y) {
+function hover(row, event) {
   const tooltip = byId("tooltip");
+  tooltip.hidden = row < 0;
+  if (row !== state.hovered) {
+    state.hovered = row;
+    refreshMarks();
+  }
+  if (row < 0) return;
   const label = state.labels[row];
   const title = [swatch(label), element("strong", { text: rowName(row) }), element("span", { text: nameOf(label) })];
   const list = linesOf(row).flatMap(([name, value]) => [element("dt", { text: name }), element("dd", { text: value })]);
   tooltip.replaceChildren(element("p", { className: "tooltip-title", children: title }), element("dl", { children: list }));
-  tooltip.hidden = false;
   const { width, height } = tooltip.getBoundingClientRect();
+  const [x, y] = [event.clientX, event.clientY];
   const right = x + 18 + width <= window.innerWidth - 8 ? x + 18 : x - 18 - width;
   tooltip.style.left = `${clamp(right, 8, Math.max(8, window.innerWidth - width - 8))}px`;
   tooltip.style.top = `${clamp(y + 14, 8, Math.max(8, window.innerHeight - height - 8))}px`;
@@ -413,30 +393,29 @@ function startScatter() {
   for (const [side, id] of [[0, "x-axis"], [1, "y-axis"]]) {
     data.axes.forEach((axis) => byId(id).append(element("option", { text: axis.name, value: axis.index })));
     byId(id).value = String(scatter.axes[side]);
-    byId(id).addEventListener("change", () => { scatter.axes[side] = Number(byId(id).value); chooseAxes(); });
+    on(id, "change", () => { scatter.axes[side] = Number(byId(id).value); chooseAxes(); });
   }
-  scatter.squash = scatter.axes.some((index) => shapes[index].skewed);
-  byId("squash").checked = scatter.squash;
-  byId("squash").addEventListener("change", () => { scatter.squash = byId("squash").checked; chooseAxes(); });
+  scatter.squash = byId("squash").checked = scatter.axes.some((index) => shapes[index].skewed);
+  on("squash", "change", () => { scatter.squash = byId("squash").checked; chooseAxes(); });
   const choices = paintChoices();
   choices.forEach(({ name }, place) => byId("colour-by").append(element("option", { text: name, value: place })));
-  byId("colour-by").addEventListener("change", () => { choice = choices[Number(byId("colour-by").value)].make(); refresh(); });
+  on("colour-by", "change", () => { choice = choices[Number(byId("colour-by").value)].make(); refresh(); });
   choice = choices[0].make();
-  byId("zoom-in").addEventListener("click", () => zoom(0.6));
-  byId("zoom-out").addEventListener("click", () => zoom(1 / 0.6));
-  byId("zoom-reset").addEventListener("click", showAll);
-  box.addEventListener("pointerdown", (event) => {
+  on("zoom-in", "click", () => zoom(0.6));
+  on("zoom-out", "click", () => zoom(1 / 0.6));
+  on("zoom-reset", "click", showAll);
+  on("scatter", "pointerdown", (event) => {
     if (event.button !== 0) return;
     box.setPointerCapture(event.pointerId);
     drag = { start: placeOf(event), last: placeOf(event), moved: false, pans: event.shiftKey };
   });
-  box.addEventListener("pointermove", pointerMove);
-  box.addEventListener("pointerup", pointerUp);
-  box.addEventListener("pointercancel", () => { drag = null; scatter.rectangle = null; refreshMarks(); });
+  on("scatter", "pointermove", pointerMove);
+  on("scatter", "pointerup", pointerUp);
+  on("scatter", "pointercancel", () => { drag = null; scatter.rectangle = null; refreshMarks(); });
   // A finger leaves as soon as it is lifted: what it asked for stays until the page moves on.
-  box.addEventListener("pointerleave", (event) => { if (!drag && event.pointerType !== "touch") letGo(); });
+  on("scatter", "pointerleave", (event) => { if (!drag && event.pointerType !== "touch") hover(-1); });
   box.addEventListener("wheel", wheel, { passive: false });
-  box.addEventListener("keydown", (event) => { if (event.key === "Escape") clearSelection(); });
+  on("scatter", "keydown", (event) => { if (event.key === "Escape") clearSelection(); });
   document.addEventListener("scroll", () => { byId("tooltip").hidden = true; }, { passive: true });
   chooseAxes();
 }

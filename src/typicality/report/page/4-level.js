@@ -4,8 +4,6 @@ const state = {
   level: null, // null: the clusters of the fit
   labels: new Int32Array(n),
   sizes: [], // rows of each cluster
-  sizesOfAll: true, // else of the rows shown
-  sizesExact: true, // else estimates
   best: [], // the most typical row shown of each cluster
   slots: [], // the colour of each cluster
   selected: new Uint8Array(n),
@@ -19,21 +17,19 @@ const state = {
 let frame = 0;
 let onlyMarks = true;
 
-function refresh() {
-  onlyMarks = false;
-  if (!frame) frame = requestAnimationFrame(draw);
-}
-
 function refreshMarks() {
   if (!frame) frame = requestAnimationFrame(draw);
 }
 
+function refresh() {
+  onlyMarks = false;
+  refreshMarks();
+}
+
 function draw() {
   frame = 0;
-  const start = performance.now();
   if (!onlyMarks) [drawScatter, drawHistogram, drawTree, drawWords, drawClusters, drawOutliers, drawFound, drawSelection].forEach((part) => part());
   drawMarks();
-  if (!onlyMarks) document.documentElement.dataset.updateMs = (performance.now() - start).toFixed(1);
   onlyMarks = true;
 }
 
@@ -41,17 +37,12 @@ function draw() {
 
 const WHOLE = 1 - 1e-12; // a sum of fractions may end just below a whole number
 const tree = data.tree;
-const nNodes = tree ? tree.node_alpha.length : 0;
-const forest = { root: new Int32Array(nNodes), total: new Float64Array(nNodes), number: new Int32Array(nNodes) };
+const root = new Int32Array(tree?.node_alpha.length ?? 0); // of each node, the first of its component
 
-// Components of the edges above a level: afterwards each node points to the first of its component.
+// Components of the edges above a level.
 function joinAbove(level) {
-  const { root } = forest;
   const find = (v) => {
-    while (root[v] !== v) {
-      root[v] = root[root[v]];
-      v = root[v];
-    }
+    while (root[v] !== v) v = root[v] = root[root[v]];
     return v;
   };
   for (let v = 0; v < root.length; v++) root[v] = v;
@@ -66,42 +57,35 @@ function joinAbove(level) {
 // Components by falling weight, then by the first node; small ones and low nodes get -1.
 function labelTree(level) {
   joinAbove(level);
-  const { root, total, number } = forest;
-  total.fill(0);
-  number.fill(-1);
+  const total = new Float64Array(root.length);
   root.forEach((first, v) => { if (tree.node_alpha[v] > level) total[first] += tree.node_weight[v]; });
-  const largest = Math.max(...total.filter((_, v) => root[v] === v), 0);
+  const largest = total.reduce((most, one) => Math.max(most, one), 0);
   const key = (v) => Math.round((total[v] / largest) * 1e12);
   const isCluster = (v) => root[v] === v && tree.node_alpha[v] > level && total[v] >= tree.min_size * WHOLE;
-  const kept = Array.from(root.keys()).filter(isCluster);
-  kept.sort((a, b) => key(b) - key(a) || a - b).forEach((v, label) => { number[v] = label; });
-  for (let row = 0; row < n; row++) state.labels[row] = tree.entry[row] > level ? number[root[tree.node_of[row]]] : -1;
-  return kept.map((v) => total[v]);
+  const kept = Array.from(root.keys()).filter(isCluster).sort((a, b) => key(b) - key(a) || a - b);
+  const number = new Map(kept.map((v, label) => [v, label]));
+  return tree.entry.map((entry, row) => (entry > level ? number.get(root[tree.node_of[row]]) ?? -1 : -1));
 }
 
 function relabel() {
   const { level, labels } = state;
   const ofFit = level === null;
-  let totals = null; // the weights of the clusters of a tree
   if (ofFit) labels.set(data.labels);
-  else if (tree) totals = labelTree(level);
-  else if (detects) labels.set(data.strength.map((value) => (value >= level ? 0 : -1)));
-  else labels.set(data.strength.map((value, row) => (value > level ? data.labels[row] : -1)));
+  else if (tree) labels.set(labelTree(level));
+  else labels.set(data.strength.map((value, row) => (detects ? -(value < level) : value > level ? data.labels[row] : -1)));
   const known = ofFit ? data.clusters.map(({ label }) => label) : labels;
-  state.sizes = new Array(totals ? totals.length : known.reduce((most, label) => Math.max(most, label), -1) + 1).fill(0);
+  state.sizes = new Array(known.reduce((most, label) => Math.max(most, label), -1) + 1).fill(0);
   state.best = state.sizes.map(() => -1);
   labels.forEach((label, row) => {
     if (label < 0) return;
     state.sizes[label]++;
     if (state.best[label] < 0 || data.strength[row] > data.strength[state.best[label]]) state.best[label] = row;
   });
-  if (ofFit || !tree) data.clusters.forEach(({ label, typical }) => { if (typical >= 0 && labels[typical] === label) state.best[label] = typical; });
-  // Of a sample the page knows the sizes of the fit among all rows, and for other levels estimates from the tree.
-  const isEstimate = isSample && totals !== null && tree.counts_rows;
-  if (isSample && ofFit) data.clusters.forEach(({ label, size }) => { if (label >= 0) state.sizes[label] = size; });
-  if (isEstimate) state.sizes = totals;
-  state.sizesExact = !isEstimate;
-  state.sizesOfAll = !isSample || ofFit || isEstimate;
+  for (const { label, size, typical } of data.clusters) {
+    if (label < 0) continue;
+    if (ofFit) state.sizes[label] = size; // of all rows, where a sample is shown
+    if (typical >= 0 && labels[typical] === label && (ofFit || !tree)) state.best[label] = typical;
+  }
   chooseSlots();
   const readout = document.documentElement.dataset;
   readout.nClusters = state.sizes.length;
@@ -113,23 +97,18 @@ const slotOfPeak = new Map(); // a cluster keeps its colour by its most typical 
 
 function chooseSlots() {
   const used = new Set();
-  state.slots = state.best.map((row, label) => {
-    const known = label < N_SLOTS ? slotOfPeak.get(row) : undefined;
-    if (known === undefined || used.has(known)) return label < N_SLOTS ? -1 : label % N_SLOTS;
-    used.add(known);
-    return known;
-  });
+  const take = (slot) => (used.has(slot) ? undefined : (used.add(slot), slot));
+  const known = state.best.map((row) => slotOfPeak.has(row) ? take(slotOfPeak.get(row)) : undefined);
   let free = 0;
-  state.slots.forEach((slot, label) => {
-    if (slot >= 0) return;
+  state.slots = known.map((slot, label) => {
+    if (slot !== undefined) return slot;
     while (used.has(free)) free++;
-    used.add(free);
-    slotOfPeak.set(state.best[label], free);
-    state.slots[label] = free;
+    if (free < N_SLOTS) slotOfPeak.set(state.best[label], take(free));
+    return free < N_SLOTS ? slotOfPeak.get(state.best[label]) : label % N_SLOTS;
   });
 }
 
-const allCount = () => (state.sizesOfAll ? data.n_rows : n);
+const allCount = () => (state.level === null ? data.n_rows : n);
 const unassignedCount = () => allCount() - state.sizes.reduce((sum, size) => sum + size, 0);
 
 // A level may take all rows of a cluster that has a prototype, and leave its number.
@@ -156,14 +135,7 @@ function select(isChosen, name) {
 const clearSelection = () => select(() => false, "");
 
 function selectLabel(label) {
-  const name = detects ? `${nameOf(label)} rows` : label < 0 ? "unassigned rows" : nameOf(label);
-  select((row) => state.labels[row] === label, state.level === null ? name : `${name} at ${strengthText(state.level)}`);
-}
-
-function hover(row) {
-  if (row === state.hovered) return;
-  state.hovered = row;
-  refreshMarks();
+  select((row) => state.labels[row] === label, detects || label < 0 ? `${nameOf(label)} rows` : nameOf(label));
 }
 
 // ---- the scale of the level ----------------------------------------------------------------------
@@ -211,7 +183,7 @@ function rounded(value) {
   return Number(value.toFixed(clamp(Math.max(digitsAt(shareOf(value)), 3 - leading), 0, 15)));
 }
 
-const strengthText = (value) => (Number.isFinite(value) ? String(rounded(value)).replace("-", "\u2212") : "");
+const levelText = (value) => String(rounded(value)).replace("-", "\u2212");
 
 // Where the line stands while each cluster has a level of its own: between them.
 const ownLevels = (data.levels ?? []).filter(Number.isFinite).sort((a, b) => a - b);
@@ -232,10 +204,8 @@ function drawHistogram() {
   context.strokeStyle = ink.line;
   line(context, left, bottom + 0.5, right, bottom + 0.5);
   context.fillStyle = ink.faint;
-  context.font = fontOf(11);
-  const ticks = ticksBetween(levels.scale, levels.low, levels.low + levels.width, Math.max(2, across / 80));
-  const toX = along([levels.low, levels.low + levels.width], left, right);
-  acrossTexts(context, ticks.map(({ text, place }) => ({ text, x: toX(place) })), bottom + 12, [0, width]);
+  const ends = [levels.low, levels.low + levels.width];
+  acrossTexts(context, ticksBetween(levels.scale, ...ends, Math.max(2, across / 80)), along(ends, left, right), bottom + 12, width);
   if (state.level === null) (data.levels ?? []).forEach((level, label) => { // a mark for each cluster
     const x = left + shareOf(level) * across;
     context.fillStyle = colourOf(label);
@@ -282,16 +252,20 @@ function drawBars(context, left, wide, bottom, tall) {
 // ---- words and controls --------------------------------------------------------------------------
 
 function answer() {
-  const nClusters = labelsWithRows().length;
-  const [all, unassigned] = [allCount(), unassignedCount()];
-  const be = unassigned === 1 ? "is" : "are";
-  const where = state.sizesOfAll ? count(all, "row") : `${count(all, "row")} shown`;
-  if (detects) return `${grouped.format(unassigned)} of ${where} ${unassigned === 1 ? "is an outlier" : "are outliers"}.`;
-  if (!state.sizesExact) {
-    return `${count(nClusters, "cluster")} among the rows shown; of all ${where} about ${grouped.format(unassigned)} ${be} unassigned.`;
-  }
-  const rest = unassigned === 0 ? "every row belongs to one" : `${count(unassigned, "row")} ${be} unassigned`;
+  const [nClusters, unassigned] = [labelsWithRows().length, unassignedCount()];
+  const where = `${count(allCount(), "row")}${allCount() < data.n_rows ? " shown" : ""}`;
+  if (detects) return outlierAnswer(unassigned, where);
+  const rest = unassigned === 0 ? "every row belongs to one" : `${count(unassigned, "row")} ${unassigned === 1 ? "is" : "are"} unassigned`;
   return `${nClusters === 0 ? "No clusters" : count(nClusters, "cluster")} in ${where}; ${rest}.`;
+}
+
+// A rate that was asked for is no discovery: only some of these rows may stand apart from the others.
+function outlierAnswer(number, where) {
+  const few = number === 1 ? "1 of" : `${grouped.format(number)} of`;
+  if (state.level !== null) return `${few} ${where} ${number === 1 ? "scores" : "score"} below the threshold.`;
+  const apart = data.n_apart ? `; ${grouped.format(data.n_apart)} ${data.n_apart === 1 ? "stands" : "stand"} apart` : "";
+  if (data.rate === null || number === 0) return `${few} ${where} ${number === 1 ? "is an outlier" : "are outliers"}${apart}.`;
+  return `The ${number === 1 ? "" : `${grouped.format(number)} `}most unusual of ${where} (${format(100 * data.rate)} % asked for)${apart}.`;
 }
 
 const LEVEL_WORDS = {
@@ -305,9 +279,9 @@ function drawWords() {
   byId("summary").textContent = answer();
   tell("certainty", state.level === null ? `How sure? ${data.certainty}` : "");
   byId("alpha").value = String(Math.round(shareOf(level) * STEPS));
-  byId("alpha").setAttribute("aria-valuetext", `${strengthText(level)}: ${answer()}`);
+  byId("alpha").setAttribute("aria-valuetext", `${levelText(level)}: ${answer()}`);
   if (document.activeElement !== byId("alpha-value")) byId("alpha-value").value = hasOneLevel() ? String(state.level ?? rounded(level)) : "";
-  byId("level-now").textContent = state.level === null ? data.fitted_words : `${detects ? "Threshold" : "Cut at"} ${strengthText(level)}`;
+  byId("level-now").textContent = state.level === null ? data.fitted_words : `${detects ? "Threshold" : "Cut at"} ${levelText(level)}`;
   byId("automatic").disabled = state.level === null;
 }
 
@@ -316,31 +290,27 @@ function startLevel() {
   byId("level-words").textContent = `${data.strength_words} ${LEVEL_WORDS[data.kind]}`;
   byId("level-heading").textContent = detects ? "The threshold" : "The level";
   byId("level-name").textContent = detects ? "Threshold" : "Level";
-  const fit = tree && data.cut === null ? "automatic clusters" : detects ? "fitted threshold" : "fitted clusters";
-  byId("automatic").textContent = `Back to the ${fit}`;
-  byId("alpha").addEventListener("input", () => setLevel(levelAt(byId("alpha").valueAsNumber / STEPS)));
-  byId("alpha-value").addEventListener("input", () => {
+  byId("automatic").textContent = `Back to the ${detects ? "fitted threshold" : "fitted clusters"}`;
+  on("alpha", "input", () => setLevel(levelAt(byId("alpha").valueAsNumber / STEPS)));
+  on("alpha-value", "input", () => {
     if (Number.isFinite(byId("alpha-value").valueAsNumber)) setLevel(byId("alpha-value").valueAsNumber);
   });
-  byId("automatic").addEventListener("click", () => setLevel(null));
+  on("automatic", "click", () => setLevel(null));
   const histogram = byId("histogram");
   const follow = (event) => {
     const { left, width } = histogram.getBoundingClientRect();
     setLevel(levelAt((event.clientX - left - EDGE) / (width - 2 * EDGE)));
   };
-  histogram.addEventListener("pointerdown", (event) => { histogram.setPointerCapture(event.pointerId); follow(event); });
-  histogram.addEventListener("pointermove", (event) => { if (histogram.hasPointerCapture(event.pointerId)) follow(event); });
+  on("histogram", "pointerdown", (event) => { histogram.setPointerCapture(event.pointerId); follow(event); });
+  on("histogram", "pointermove", (event) => { if (histogram.hasPointerCapture(event.pointerId)) follow(event); });
   byId("tree-part").hidden = byId("tree-words").hidden = !tree;
-  byId("tree").addEventListener("keydown", treeKey);
 }
 
 // ---- the cluster tree: a bar for each branch on the scale of the level, children below their parents
 
 const rowOfNode = new Map(); // the first row shown of each node
 tree?.node_of.forEach((node, row) => { if (!rowOfNode.has(node)) rowOfNode.set(node, row); });
-const labelOfNode = (node) => (rowOfNode.has(node) ? state.labels[rowOfNode.get(node)] : -1);
 let bars = []; // { branch, group, above, end }
-let current = 0; // the bar that Tab reaches
 let drawnWidth = 0;
 
 function svg(name, attributes) {
@@ -350,32 +320,28 @@ function svg(name, attributes) {
 }
 
 // Children that join near the tip stand nearest to their parent: then no two lines cross.
-function branchesInOrder() {
-  const all = tree.branches.map((branch, index) => ({ ...branch, index, children: [] }));
-  for (const branch of all) all[branch.parent]?.children.push(branch);
-  const inOrder = (branch, depth) => {
-    const children = branch.children.sort((a, b) => b.merge_alpha - a.merge_alpha);
-    return [{ ...branch, depth }, ...children.flatMap((child) => inOrder(child, depth + 1))];
-  };
-  return inOrder(all[0], 1);
+function branchesInOrder(parent = -1, depth = 1) {
+  const own = tree.branches.map((branch, index) => ({ ...branch, index, depth })).filter((branch) => branch.parent === parent);
+  return own.sort((a, b) => b.merge_alpha - a.merge_alpha).flatMap((branch) => [branch, ...branchesInOrder(branch.index, depth + 1)]);
 }
 
-function buildTree(width) {
+const levelToX = (level) => EDGE + shareOf(level) * (drawnWidth - 2 * EDGE);
+
+function buildTree() {
   const shown = branchesInOrder();
   const pitch = clamp(250 / shown.length, 7, 26);
   const height = Math.ceil(shown.length * pitch + 14);
-  const toX = (level) => EDGE + shareOf(level) * (width - 2 * EDGE);
   const toY = (place) => 7 + (place + 0.5) * pitch;
-  const drawing = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "presentation" });
+  const drawing = svg("svg", { width: drawnWidth, height, viewBox: `0 0 ${drawnWidth} ${height}`, role: "presentation" });
   bars = shown.map((branch, place) => {
     const thick = clamp(Math.sqrt(branch.size / shown[0].size) * pitch * 0.8, 2, 14);
-    const [start, end, y] = [toX(branch.merge_alpha), toX(branch.peak_alpha), toY(place)];
+    const [start, end, y] = [levelToX(branch.merge_alpha), levelToX(branch.peak_alpha), toY(place)];
     const size = tree.counts_rows ? count(branch.size, "row") : `weight ${format(branch.size)}`;
     const group = svg("g", {
       role: "treeitem",
-      tabindex: "-1",
+      tabindex: "0",
       "aria-level": branch.depth,
-      "aria-label": `Branch of ${size}, from ${strengthText(branch.merge_alpha)} to ${strengthText(branch.peak_alpha)}`,
+      "aria-label": `Branch of ${size}, from ${levelText(branch.merge_alpha)} to ${levelText(branch.peak_alpha)}`,
       "data-size": branch.size,
       class: "branch",
     });
@@ -387,56 +353,40 @@ function buildTree(width) {
       above,
       svg("rect", { class: "target", x: start - 3, y: y - pitch / 2, width: Math.max(end - start, 4) + 6, height: pitch, rx: 3 }),
     );
-    group.addEventListener("click", () => { focusBar(place); selectBranch(branch); });
+    group.addEventListener("click", () => selectBranch(branch));
+    group.addEventListener("keydown", (event) => { if (event.key === "Enter") selectBranch(branch); });
     return { branch, group, above, end };
   });
   drawing.append(...bars.map(({ group }) => group), svg("line", { class: "cut", y1: 0, y2: height }));
   byId("tree").replaceChildren(drawing);
-  focusBar(Math.min(current, bars.length - 1));
 }
 
 // Above its level a branch has the colour of the cluster its peak is in.
 function drawTree() {
   if (!tree) return;
   const width = byId("tree").clientWidth;
-  if (width !== drawnWidth) buildTree(width);
-  drawnWidth = width;
-  const toX = (level) => EDGE + shareOf(level) * (width - 2 * EDGE);
+  if (width !== drawnWidth) {
+    drawnWidth = width;
+    buildTree();
+  }
   for (const { branch, group, above, end } of bars) {
-    const label = labelOfNode(branch.peak);
+    const label = state.labels[rowOfNode.get(branch.peak)] ?? -1;
     const level = state.level ?? data.cut ?? data.levels?.[label] ?? Infinity;
     above.setAttribute("visibility", label >= 0 && branch.peak_alpha > level ? "visible" : "hidden");
-    above.setAttribute("x1", Math.min(toX(Math.max(level, branch.merge_alpha)), end - 1));
+    above.setAttribute("x1", Math.min(levelToX(Math.max(level, branch.merge_alpha)), end - 1));
     above.setAttribute("stroke", colourOf(label));
     group.setAttribute("aria-selected", String(state.selectionName === branchName(branch)));
   }
   const cut = byId("tree").querySelector(".cut");
-  cut.setAttribute("x1", toX(shownLevel()));
-  cut.setAttribute("x2", toX(shownLevel()));
+  for (const end of ["x1", "x2"]) cut.setAttribute(end, levelToX(shownLevel()));
   cut.classList.toggle("ghost", !hasOneLevel());
 }
 
-const branchName = (branch) => `branch from ${strengthText(branch.merge_alpha)} to ${strengthText(branch.peak_alpha)}`;
+const branchName = (branch) => `branch from ${levelText(branch.merge_alpha)} to ${levelText(branch.peak_alpha)}`;
 
 // The rows of a branch hang together, with its peak, above the end of it.
 function selectBranch(branch) {
   joinAbove(branch.merge_alpha);
-  const first = forest.root[branch.peak];
-  select((row) => branch.parent < 0 || (forest.root[tree.node_of[row]] === first && tree.entry[row] > branch.merge_alpha), branchName(branch));
-}
-
-function focusBar(place) {
-  current = place;
-  bars.forEach(({ group }, at) => group.setAttribute("tabindex", at === place ? "0" : "-1"));
-}
-
-function treeKey(event) {
-  const next = { ArrowDown: current + 1, ArrowUp: current - 1, Home: 0, End: bars.length - 1 }[event.key];
-  if (event.key === "Enter" || event.key === " ") selectBranch(bars[current].branch);
-  else if (next === undefined) return;
-  else if (bars[next]) {
-    focusBar(next);
-    bars[next].group.focus();
-  }
-  event.preventDefault();
+  const first = root[branch.peak];
+  select((row) => branch.parent < 0 || (root[tree.node_of[row]] === first && tree.entry[row] > branch.merge_alpha), branchName(branch));
 }

@@ -2,100 +2,107 @@
 
 // ---- clusters ------------------------------------------------------------------------------------
 
-// All but the sizes belongs to the clusters of the fit; another level shows sizes only.
+// All but the sizes belongs to the clusters of the fit; another level shows sizes only. A spreadsheet gets the
+// plain value of a column instead of its text.
 const FIRST_ROWS = 25;
 const fitted = new Map(data.clusters.map((cluster) => [cluster.label, cluster]));
-const sorting = { key: "label", sign: 1, all: false };
+let allClusters = false;
 const COLUMNS = [
-  { key: "label", name: detects ? "Rows that are" : "Cluster" },
-  { key: "size", name: "Rows", text: ({ size }) => grouped.format(size) },
-  { key: "share", name: "Share", text: ({ size }) => percent(size / allCount()) },
-  { key: "strength", name: `Mean ${data.strength_name}`, text: ({ strength }) => strengthText(strength) },
+  { key: "label", name: detects ? "Rows that are" : "Cluster", text: ({ label }) => (detects || label < 0 ? nameOf(label) : String(label)) },
+  { key: "size", name: "Rows", text: ({ size }) => grouped.format(size), plain: ({ size }) => size },
+  { key: "share", name: "Share", text: ({ size }) => percent(size / allCount()), plain: ({ size }) => Number((size / allCount()).toPrecision(4)) },
+  { key: "strength", name: `Mean ${data.strength_name}`, text: ({ strength }) => strengthText(strength), plain: ({ strength }) => rounded(strength) },
   { key: "typical", name: "Most typical row", text: ({ typical }) => (typical >= 0 ? rowText(typical) : "") },
-  { key: "level", name: detects ? "Threshold" : "Level", text: ({ level }) => strengthText(level ?? NaN) },
-  { key: "separation", name: "Separation", text: ({ separation }) => (separation === null ? "" : format(separation)) },
-  { key: "texts", name: "Other columns", plain: true, text: ({ texts }) => texts },
-  { key: "profile", name: detects ? "How they differ from the others" : "How it differs", plain: true, text: ({ profile }) => profile },
+  { key: "level", name: detects ? "Threshold" : "Level", text: ({ level }) => (level === null ? "" : levelText(level)), plain: ({ level }) => level && rounded(level) },
+  { key: "separation", name: "Separation", text: ({ separation }) => (separation === null ? "" : format(separation)), plain: ({ separation }) => separation && Number(separation.toPrecision(4)) },
+  { key: "texts", name: "Other columns", text: ({ texts }) => texts },
+  { key: "profile", name: detects ? "How they differ from the others" : "How it differs", text: ({ profile }) => profile },
 ];
 
 // A column without anything in it is left out, and so is what is only known of the fit.
 function columnsShown() {
-  const isFilled = (key) => data.clusters.some((cluster) => cluster[key] !== null && cluster[key] !== "" && cluster[key] !== undefined);
+  const isFilled = (key) => data.clusters.some((cluster) => cluster[key] !== null && cluster[key] !== "" && cluster[key] !== -1);
   return COLUMNS.filter(({ key }) => ["label", "size", "share"].includes(key) || (state.level === null && isFilled(key)));
 }
 
+function clusterEntries() {
+  const entryOf = (label, size) => ({ ...(state.level === null && fitted.get(label)), label, size });
+  const entries = labelsWithRows().map((label) => entryOf(label, state.sizes[label]));
+  return unassignedCount() > 0 ? [...entries, entryOf(-1, unassignedCount())] : entries;
+}
+
 function drawClusters() {
-  const labels = labelsWithRows();
-  const columns = columnsShown();
-  const value = (entry) => (sorting.key === "share" ? entry.size : entry[sorting.key] ?? -Infinity);
-  const entries = labels.map((label) => ({ ...(state.level === null && fitted.get(label)), label, size: state.sizes[label] }));
-  entries.sort((a, b) => sorting.sign * (value(a) - value(b)) || a.label - b.label);
+  const [entries, columns] = [clusterEntries(), columnsShown()];
   const table = byId("clusters");
-  const focused = document.activeElement?.dataset?.sort;
-  table.tHead.rows[0].replaceChildren(...columns.map(headCell));
-  if (focused) table.querySelector(`[data-sort="${focused}"]`)?.focus();
-  table.tBodies[0].replaceChildren(...entries.slice(0, sorting.all ? undefined : FIRST_ROWS).map((entry) => tableRow(entry, columns)));
-  const rest = { typical: -1, level: null, separation: null, strength: NaN, ...fitted.get(-1), label: -1, size: unassignedCount() };
-  table.tFoot.replaceChildren(...(rest.size > 0 ? [tableRow(rest, columns)] : []));
-  table.hidden = labels.length === 0;
-  table.classList.toggle("narrow", columns.length === 3);
+  const cell = ({ key, name }) => element("th", { text: name, scope: "col", className: key });
+  table.tHead.rows[0].replaceChildren(...columns.map(cell));
+  const first = entries.filter(({ label }, place) => label < 0 || allClusters || place < FIRST_ROWS);
+  table.tBodies[0].replaceChildren(...first.map((entry) => tableRow(entry, columns)));
   const none = detects ? "Every row is an outlier at this threshold. Try a lower one." : "There is no cluster: every row is unassigned.";
-  tell("clusters-none", labels.length ? "" : none);
-  byId("clusters-now").textContent = clusterWords();
-  tell("clusters-words", columns.some(({ key }) => key === "separation") ? `Separation: ${data.separation_words}` : "");
-  byId("clusters-more").hidden = entries.length <= FIRST_ROWS;
-  byId("clusters-more").textContent = sorting.all ? "Show fewer" : `Show all ${grouped.format(entries.length)} clusters`;
-}
-
-function clusterWords() {
-  if (state.level === null) return detects || !data.clusters.length ? "" : "Values in the last column are medians.";
-  const counts = !state.sizesOfAll ? "Counts refer to the rows shown. " : !state.sizesExact ? "Counts are estimates from the rows shown. " : "";
-  return `${counts}Medians are shown for the fitted ${detects ? "threshold" : "clusters"} only.`;
-}
-
-function headCell({ key, name, plain }) {
-  if (plain) return element("th", { text: name, scope: "col", className: key });
-  const order = sorting.key !== key ? "none" : sorting.sign < 0 ? "descending" : "ascending";
-  const act = () => {
-    sorting.sign = sorting.key === key ? -sorting.sign : ["label", "typical"].includes(key) ? 1 : -1;
-    sorting.key = key;
-    refresh();
-  };
-  return element("th", { scope: "col", className: key, "aria-sort": order, children: [button("", [name], act, { "data-sort": key })] });
+  tell("clusters-none", labelsWithRows().length ? "" : none);
+  byId("clusters-now").textContent = state.level === null ? "" : `${isSample ? "Counts refer to the rows shown. " : ""}Other columns are known of the fitted ${detects ? "threshold" : "clusters"} only.`;
+  tell("clusters-words", [
+    columns.some(({ key }) => key === "profile") && !detects && "How it differs: medians.",
+    columns.some(({ key }) => key === "separation") && `Separation: ${data.separation_words}`,
+  ].filter(Boolean).join(" "));
+  byId("clusters-more").hidden = allClusters || entries.length <= FIRST_ROWS + 1;
+  byId("clusters-more").textContent = `Show all ${count(labelsWithRows().length, "cluster")}`;
 }
 
 function tableRow(entry, columns) {
   const { label } = entry;
-  const name = element("span", { text: detects || label < 0 ? nameOf(label) : String(label) });
-  const choose = button("label", [swatch(label), name], () => {}, { "aria-label": `Select ${nameOf(label)}` });
-  const [, ...others] = columns.map(({ key, text }) => text && element("td", { text: text(entry), className: key }));
-  const head = element("th", { scope: "row", className: "label", children: [choose] });
-  const row = element("tr", { children: [head, ...others], "data-label": label });
-  row.addEventListener("click", () => selectLabel(label));
+  const [, ...others] = columns.map(({ key, text }) => element("td", { text: text(entry), className: key }));
+  const head = element("th", { scope: "row", className: "label", children: [swatch(label), ` ${columns[0].text(entry)}`] });
+  const row = element("tr", { children: [head, ...others], "data-label": label, tabindex: "0" });
+  row.addEventListener("click", () => { if (getSelection().isCollapsed) selectLabel(label); }); // text can be marked
+  row.addEventListener("keydown", (event) => { if (event.key === "Enter") selectLabel(label); });
   return row;
+}
+
+// A sheet takes tabs and line breaks as the ends of cells, and a sign at the beginning as a formula.
+const sheetCell = (value) => {
+  const text = String(value ?? "").replace(/\s+/g, " ");
+  return typeof value !== "number" && /^[=+@-]/.test(text) ? `'${text}` : text;
+};
+
+// All clusters with plain numbers, and the medians of the columns, as text with tabs.
+function clustersAsTabs() {
+  const columns = columnsShown();
+  const measured = state.level === null && data.clusters.some(({ medians }) => medians.length) ? features : [];
+  const lines = clusterEntries().map((entry) => [
+    ...columns.map(({ text, plain }) => (plain ?? text)(entry)),
+    ...measured.map((axis, place) => entry.medians?.[place]),
+  ]);
+  return [[...columns.map(({ name }) => name), ...measured.map(({ name }) => `Median ${name}`)], ...lines].map((cells) => cells.map(sheetCell).join("\t")).join("\n");
+}
+
+// The event of copying may be given any text; it needs no permission, also in a frame of a notebook.
+function copyClusters() {
+  const give = (event) => {
+    event.clipboardData.setData("text/plain", clustersAsTabs());
+    event.preventDefault();
+  };
+  document.addEventListener("copy", give, { once: true });
+  const done = document.execCommand("copy");
+  document.removeEventListener("copy", give);
+  byId("clusters-copy").textContent = done ? "Copied" : "Copying is not allowed here";
+  setTimeout(() => { byId("clusters-copy").textContent = "Copy for a spreadsheet"; }, 2000);
 }
 
 // ---- the least typical rows ----------------------------------------------------------------------
 
 const PAGE = 20;
-let outlierPage = 0;
+let nListed = PAGE;
 const TELLING = features.length > 1 ? 0.5 : 0; // spreads: a smaller deviation explains nothing
 const { index: listedRows, explained, axis: reasonAxes, tenths } = data.outliers;
 const farthest = tenths.reduce((most, value) => Math.max(most, Math.abs(value)), 30) / 10;
 const placeExplained = explained && new Map(Array.from(explained, (row, place) => [row, place]));
 
 function drawOutliers() {
-  const pages = Math.max(1, Math.ceil(listedRows.length / PAGE));
-  outlierPage = clamp(outlierPage, 0, pages - 1);
-  const first = outlierPage * PAGE;
-  const rows = listedRows.subarray(first, first + PAGE);
-  byId("outliers").replaceChildren(...Array.from(rows, (row) => element("li", { children: rowCard(row) })));
-  byId("outliers").start = first + 1;
-  const [from, to, all] = [first + 1, first + rows.length, listedRows.length].map((number) => grouped.format(number));
-  byId("outliers-page").textContent = `${from}\u2013${to} of ${all}`;
-  byId("outliers-back").disabled = outlierPage === 0;
-  byId("outliers-on").disabled = outlierPage >= pages - 1;
-  byId("outliers-page").parentElement.hidden = pages === 1;
+  byId("outliers-words").textContent = `${detects ? `${answer()} ` : ""}${data.outlier_words}`;
+  byId("outliers").replaceChildren(...Array.from(listedRows.subarray(0, nListed), (row) => element("li", { children: rowCard(row) })));
+  byId("outliers-more").hidden = nListed >= listedRows.length;
+  byId("outliers-more").textContent = `Show more of ${count(listedRows.length, "row")}`;
 }
 
 // A row by its name, how rare it is, and why.
@@ -141,11 +148,8 @@ function reasonsOf(row) {
 function showRow(row) {
   select((other) => other === row, rowName(row).toLowerCase());
   state.found = row;
-  scatter.axes.forEach((_, side) => {
-    const [low, high] = scatter.view[side];
-    const place = scatter.places[side][row];
-    if (place < low || place > high) scatter.view[side] = [...scatter.home[side]];
-  });
+  const isSeen = scatter.view.every(([low, high], side) => !(scatter.places[side][row] < low || scatter.places[side][row] > high));
+  if (!isSeen) showAll();
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   box.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
 }
@@ -159,14 +163,14 @@ const lowered = data.cells.map((cell) => cell.values.map((text) => text.toLowerC
 function findRows(asked) {
   const text = asked.trim().toLowerCase();
   if (!text) return [];
-  const numbered = rowOfNumber.get(Number(text.replace(data.row_word.toLowerCase(), "").trim() || NaN));
+  const number = Number(text.replace(data.row_word.toLowerCase(), "").trim() || NaN);
   const worth = new Uint8Array(n);
   data.cells.forEach(({ codes }, column) => {
     const fits = lowered[column].map((value) => (value === text ? 3 : value.startsWith(text) ? 2 : value.includes(text) ? 1 : 0));
     codes.forEach((code, row) => { worth[row] = Math.max(worth[row], fits[code]); });
   });
-  const byText = Array.from(worth.keys()).filter((row) => worth[row] && row !== numbered).sort((a, b) => worth[b] - worth[a] || a - b);
-  return numbered === undefined ? byText : [numbered, ...byText];
+  data.row.forEach((own, row) => { if (own === number) worth[row] = 4; });
+  return Array.from(worth.keys()).filter((row) => worth[row]).sort((a, b) => worth[b] - worth[a] || a - b);
 }
 
 function showMatches() {
@@ -199,6 +203,9 @@ function drawSelection() {
 // A comma, a quote or a line break must not end a cell.
 const csvCell = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text);
 
+// A number of 32 bits has seven digits: 5.1, not 5.099999904632568.
+const csvNumber = (value, isDouble) => (Number.isFinite(value) ? String(isDouble ? value : Number(value.toPrecision(7))) : "");
+
 function download() {
   const own = [...data.cells, ...features].map(({ name }) => name);
   const ours = (name) => (own.includes(name) ? `${name}_new` : name); // names of the data stay
@@ -206,7 +213,7 @@ function download() {
   for (let row = 0; row < n; row++) {
     if (state.nSelected && !state.selected[row]) continue;
     const cells = data.cells.map((cell) => csvCell(cellText(cell, row)));
-    const values = features.map(({ values }) => exactText(values[row], values instanceof Float64Array));
+    const values = features.map(({ values }) => csvNumber(values[row], values instanceof Float64Array));
     lines.push([data.row[row], ...cells, ...values, state.labels[row], data.strength[row]].join(","));
   }
   const stem = data.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "rows";
@@ -217,17 +224,16 @@ function download() {
 
 function startTables() {
   byId("clusters-heading").textContent = detects ? "Typical rows and outliers" : "The clusters";
-  byId("clusters-more").addEventListener("click", () => { sorting.all = !sorting.all; refresh(); });
+  on("clusters-more", "click", () => { allClusters = true; refresh(); });
+  on("clusters-copy", "click", copyClusters);
   byId("outliers-heading").textContent = data.outlier_heading;
-  byId("outliers-words").textContent = data.outlier_words;
-  byId("outliers-back").addEventListener("click", () => { outlierPage--; refresh(); });
-  byId("outliers-on").addEventListener("click", () => { outlierPage++; refresh(); });
+  on("outliers-more", "click", () => { nListed += PAGE; refresh(); });
   byId("find").placeholder = [data.row_word, naming[0]?.name ?? (data.cells.length ? "text" : "")].filter(Boolean).join(", ");
-  byId("find").addEventListener("input", showMatches);
-  byId("find").addEventListener("keydown", (event) => {
+  on("find", "input", showMatches);
+  on("find", "keydown", (event) => {
     const [first] = event.key === "Enter" ? findRows(byId("find").value) : [];
     if (first !== undefined) showRow(first);
   });
-  byId("clear").addEventListener("click", clearSelection);
-  byId("download").addEventListener("click", download);
+  on("clear", "click", clearSelection);
+  on("download", "click", download);
 }

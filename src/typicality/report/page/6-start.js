@@ -9,17 +9,10 @@ function applyTheme() {
   const theme = printing.matches ? "light" : wanted;
   document.documentElement.dataset.theme = theme;
   const css = getComputedStyle(document.documentElement);
-  const read = (name) => css.getPropertyValue(name).trim();
-  Object.assign(ink, {
-    hues: HUES[theme],
-    ramp: RAMPS[theme],
-    unassigned: read("--unassigned"),
-    paper: read("--plot"),
-    line: read("--grid"),
-    text: read("--ink"),
-    faint: read("--soft"),
-    accent: read("--accent"),
-  });
+  Object.assign(ink, { hues: HUES[theme], ramp: RAMPS[theme] });
+  for (const [key, name] of Object.entries({ unassigned: "unassigned", paper: "panel", line: "grid", text: "ink", faint: "soft", accent: "accent" })) {
+    ink[key] = css.getPropertyValue(`--${name}`).trim();
+  }
   const other = wanted === "dark" ? "Light" : "Dark";
   byId("theme").textContent = other;
   byId("theme").setAttribute("aria-label", `Switch to ${other.toLowerCase()} colours`);
@@ -56,9 +49,11 @@ function writeWords() {
     ...HOW[data.kind],
     "Numbers in brackets, such as (+2.4), are robust z-scores: how many usual spreads of a column a value is away from the others.",
     "Colour can show any column, also one that was not used. Find a row by its number or by text: the page marks it and shows why it is unusual.",
+    ...(data.axes.some(({ step }) => step) ? ["Rows of a column with few different values are drawn in a strip around each value, so that they do not cover each other. Only the drawing does this."] : []),
     `${data.row_words} Rows can be downloaded with their labels as they are on this page: all, or those selected.`,
   ];
   byId("how").append(...how.map((text) => element("li", { text })));
+  byId("how-panel").open = innerWidth > 700; // on a phone it would fill the first screen
 }
 
 relabel();
@@ -66,7 +61,7 @@ writeWords();
 startScatter();
 startLevel();
 startTables();
-byId("theme").addEventListener("click", () => {
+on("theme", "click", () => {
   chosenTheme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
   applyTheme();
 });
