@@ -4,6 +4,7 @@ import re
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -407,6 +408,20 @@ def test_rows_are_explained_by_features(rng):
     again = OneClusterPCM(contamination=0.3).fit(X).explain(X.iloc[[7]])
     assert_array_equal(again.deviations[0], reasons.deviations[7])
     assert_allclose(again.expected[0], reasons.expected[7])
+
+
+def test_reasons_can_be_read(rng):
+    X = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "<b>", "c"])
+    X.loc[7] = 0.0, 9.0, 0.0
+    reasons = OneClusterPCM(contamination=0.02).fit(X).explain(X)
+    heading, *lines = repr(reasons).splitlines()
+    assert heading.startswith("Reasons for 200 rows")
+    assert lines[7] == f"row 7: {reasons.words()[7]}"
+    assert lines[-1] == "and 180 more rows"
+    assert len(lines) == 21
+    page = reasons._repr_html_()
+    assert "<td>7</td><td>&lt;b&gt;</td><td>9</td>" in page
+    assert "<b>" not in page
 
 
 def test_models_without_rows_of_features_explain_nothing(rng):

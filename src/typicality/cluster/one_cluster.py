@@ -1,5 +1,6 @@
 """One-cluster possibilistic c-means: density and outliers."""
 
+import html
 from collections.abc import Callable
 from numbers import Real
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
@@ -13,6 +14,7 @@ from typicality._checks import check_rows
 from typicality._compat import Interval, StrOptions
 from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats
+from typicality._words import counted, for_people
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._density import (
     LOOP_SHARE,
@@ -60,6 +62,9 @@ from typicality.sums import KernelColumns
 
 _FEWEST_FOR_LOCAL = 40  # p-values with fewer rows and the local kernel are too small
 _TIED = 1e-12  # of the threshold: scores that differ by less are the same
+_MOST_REASONS = 20  # rows of which reasons are printed
+_NO_REASON = "no single feature"
+_REASON_COLUMNS = ("row", "feature", "value", "expected", "robust z-score")
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
 
 
@@ -90,6 +95,10 @@ class Reasons(NamedTuple):
     'feature 1'
     >>> reasons.words(at_most=1)[0]
     'feature 1 9 (+7.4)'
+    >>> reasons
+    Reasons for 2 rows: value (robust z-score)
+    row 0: feature 1 9 (+7.4)
+    row 1: no single feature
     """
 
     features: list[str]
@@ -120,6 +129,40 @@ class Reasons(NamedTuple):
             )
             for i, columns in enumerate(telling_features(self.deviations, at_most))
         ]
+
+    def __repr__(self) -> str:
+        first = [f"row {i}: {words or _NO_REASON}" for i, words in enumerate(self._first.words())]
+        return "\n".join([self._heading, *first, *self._rest])
+
+    def _repr_html_(self) -> str:
+        some, lines = self._first, []
+        for i, columns in enumerate(telling_features(some.deviations, 3)):
+            for j in columns:
+                numbers = map(for_people, (some.values[i, j], some.expected[i, j]))
+                lines.append([str(i), some.features[j], *numbers, f"{some.deviations[i, j]:+.1f}"])
+            if not columns:
+                lines.append([str(i), _NO_REASON])
+        head = "".join(f"<th>{name}</th>" for name in _REASON_COLUMNS)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in line)}</tr>"
+            for line in lines
+        )
+        rest = "".join(f"<p>{words}</p>" for words in self._rest)
+        return f"<p>{self._heading}</p><table><tr>{head}</tr>{body}</table>{rest}"
+
+    @property
+    def _first(self) -> "Reasons":
+        some = slice(_MOST_REASONS)
+        return Reasons(self.features, self.values[some], self.expected[some], self.deviations[some])
+
+    @property
+    def _heading(self) -> str:
+        return f"Reasons for {counted(len(self.values), 'row')}: value (robust z-score)"
+
+    @property
+    def _rest(self) -> list[str]:
+        more = len(self.values) - _MOST_REASONS
+        return [f"and {counted(more, 'more row')}"] if more > 0 else []
 
 
 class OneClusterPCM(OutlierMixin, DensityEstimator):
