@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import pdist
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import haversine_distances
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from typicality import AlphaCutClustering
-from typicality.preprocessing import SphereEmbedding
+from typicality.preprocessing import PlaceScaler, SphereEmbedding
 
 NO_PLACES = "its rows are at latitudes above 90 degrees"
 REFUSED = ("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in")
@@ -57,3 +58,24 @@ def test_the_date_line_cuts_no_cluster(rng):
 def test_columns_that_are_no_places_are_refused(columns, message):
     with pytest.raises(ValueError, match=message):
         SphereEmbedding(columns=columns).fit([[52.0, 13.0], [151.0, -33.0]])
+
+
+def test_scaled_places_have_the_distances_of_the_sphere_in_one_unit():
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.normal(size=50), rng.uniform(-90, 90, 50), rng.uniform(-180, 180, 50)])
+    scaler = PlaceScaler((1, 2), log="all").fit(X)
+    Z = scaler.transform(X)
+    assert list(scaler.get_feature_names_out()) == ["x0", "x1", "x2", "height"]
+    places = SphereEmbedding().fit_transform(X[:, 1:])
+    unit = pdist(places) / pdist(Z[:, 1:])
+    assert_allclose(unit, unit[0])
+    assert_allclose(scaler.inverse_transform(Z), X)
+    assert_allclose(PlaceScaler((1, 2), scale="none").fit_transform(X)[:, 0], X[:, 0])
+
+
+def test_missing_places_are_filled_and_the_poles_are_places():
+    X = [[90.0, 0.0], [89.0, 90.0], [89.0, -90.0], [np.nan, 5.0]]
+    Z = PlaceScaler(scale="none", missing="median").fit_transform(X)
+    assert np.isfinite(Z).all()
+    assert_allclose(Z[0], Z[3], atol=60.0)
+    assert_allclose(pdist(Z[1:3]), 2 * 6371 * np.sin(np.radians(1)))

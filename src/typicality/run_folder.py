@@ -245,6 +245,7 @@ class Run:
             Called with the number of rows that a detector has scored so far.
         """
         rows = part.rows
+        self._check_latitudes(part)
         # Without a row to judge there are columns all the same: those of any row.
         nothing = np.zeros((1, self.model.n_features_in_))
         scaled = rows.scaled(self._scaler) if len(rows.X) else nothing
@@ -287,8 +288,10 @@ class Run:
         rate: float | None = self.record["results"].get("fdr")
         return rate
 
-    def unscaled(self, scaled: Doubles) -> Any:
-        """Scaled numbers in the units of the file."""
+    def unscaled(self, scaled: Doubles, near: Doubles) -> Any:
+        """Scaled numbers in the units of the file; places have the height of scaled rows `near`."""
+        if hasattr(self._scaler, "axes_"):
+            scaled = np.column_stack([scaled, near[:, -1]])
         return getattr(self._scaler, "scaler_", self._scaler).inverse_transform(scaled)
 
     def word_of(self, name: str, value: float) -> str | None:
@@ -320,11 +323,26 @@ class Run:
         why[flagged] = RowReasons.of(rows, flagged, deviations, shares).texts()
         return why
 
+    def _check_latitudes(self, part: Part) -> None:
+        """Refuse latitudes outside -90 to 90 degrees, where places are on a sphere."""
+        if not hasattr(self._scaler, "axes_"):
+            return
+        column = self._scaler.columns[0]
+        wrong = np.flatnonzero(np.abs(part.rows.X[:, column]) > 90.0)
+        if not len(wrong):
+            return
+        row, name = int(np.flatnonzero(part.kept)[wrong[0]]), part.rows.names[column]
+        what = "is no latitude between -90 and 90 degrees. Correct it, or leave the cell empty."
+        if part.block is not None:
+            raise part.block.bad_cell(row, name, what)
+        raise TableError(f"Row {row} counted from 0, column {name!r}: the value {what}", row=row)
+
     def _too_large(self, part: Part) -> Exception | None:
         """An error about the farthest value, if it is so far that distances overflow."""
         numbers = getattr(self._scaler, "scaler_", self._scaler)
+        d = part.rows.X.shape[1]  # without the height of places
         with np.errstate(over="ignore"):
-            size = np.nan_to_num(np.abs((part.rows.X - numbers.center_) / numbers.scale_))
+            size = np.nan_to_num(np.abs((part.rows.X - numbers.center_[:d]) / numbers.scale_[:d]))
         row, column = np.unravel_index(size.argmax(), size.shape)
         if size[row, column] < _FAR:
             return None

@@ -48,7 +48,7 @@ from typicality.kernels import (
     Polynomial,
 )
 from typicality.model import MODEL_FILES
-from typicality.preprocessing import ColumnScaler, MixedColumns, SphereEmbedding
+from typicality.preprocessing import ColumnScaler, MixedColumns, PlaceScaler, SphereEmbedding
 from ways import WAYS, summed_by
 
 pytestmark = [
@@ -75,7 +75,7 @@ TRANSFORMERS = [
     QuantileTransformer(n_quantiles=9, output_distribution="normal", random_state=0),
     *(PowerTransformer(), SimpleImputer(), KNNImputer(), PCA(0.9, whiten=True)),
     *(TruncatedSVD(1, random_state=0), FunctionTransformer(), FunctionTransformer(np.log1p)),
-    *(ColumnScaler(), SphereEmbedding()),
+    *(ColumnScaler(), SphereEmbedding(), PlaceScaler()),
 ]
 IN_COLUMNS = ColumnTransformer(
     [

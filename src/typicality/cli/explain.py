@@ -73,7 +73,7 @@ def _explained(
     reasons = RowReasons.of(shown.rows, at, found.values, found.shares)
     measured, names = features.measured[at], shown.rows.names
     typical = measured - found.values * np.broadcast_to(found.unit, measured.shape)
-    expected = typical[0] if not names else run.unscaled(typical)[0]
+    expected = typical[0] if not names else run.unscaled(typical, judged.scaled[at])[0]
     usual = [run.word_of(name, value) or value for name, value in zip(names, expected, strict=True)]
     order = np.argsort(-np.abs(reasons.deviations[0]), kind="stable").tolist()
     word, numbers = shown.numbers

@@ -39,6 +39,7 @@ class Options:
     encoding: str | None = None
     decimal: str | None = None
     columns: tuple[str, ...] = ()
+    geo: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     scale: str = "robust"
     transform: str = "none"
@@ -152,6 +153,20 @@ def _comma_separated(
     return tuple(name.strip() for names in cells for name in names if name.strip())
 
 
+def _places(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Two names, or none."""
+    names = _comma_separated(ctx, parameter, values)
+    if names in ((), ("none",)) or len({*names}) == len(names) == 2:
+        return names
+    raise click.BadParameter(
+        f"{','.join(names)!r} does not name two columns; write, for example, lat,lon, or none.",
+        ctx,
+        parameter,
+    )
+
+
 def _orders(
     ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -199,7 +214,7 @@ def flag(names: str, help: str, **settings: Any) -> Callable[[Command], Command]
 
 def list_option(names: str, help: str, **settings: Any) -> Callable[[Command], Command]:
     """An option that takes names with commas between them, and may be given several times."""
-    return option(names, help, multiple=True, callback=_comma_separated, **settings)
+    return option(names, help, **{"multiple": True, "callback": _comma_separated} | settings)
 
 
 def choice(names: str, help: str, *values: str, **settings: Any) -> Callable[[Command], Command]:
@@ -274,6 +289,12 @@ table_options = _adding(
     format_options,
     list_option("--columns -c A,B", "Use only these columns. [default: all columns of numbers]"),
     list_option("--ignore A,B", "Leave these columns out."),
+    list_option(
+        "--geo LAT,LON",
+        "The columns of latitude and longitude in degrees, which are compared on the sphere; none "
+        "compares them as plain numbers. [default: detected]",
+        callback=_places,
+    ),
     choice(
         "--scale",
         "Scale columns by median and quartiles (robust), by mean and standard deviation "

@@ -202,7 +202,8 @@ def feature_table(run: Run, rows: "ModelRows", judged: Judged) -> FeatureTable:
     """The features of rows as reports take them; categories are told apart from numbers."""
     scaled: Doubles = judged.scaled
     if not hasattr(run.pipeline["columns"], "kinds_"):
-        return FeatureTable(rows.names, rows.X, scaled)
+        # Places have their height as one more column.
+        return FeatureTable(rows.names, rows.X, scaled[:, : len(rows.names)], mixed=scaled)
     numbers = scaled[:, : len(rows.names)]
     return FeatureTable(rows.names, rows.X, numbers, categories=rows.layout, mixed=scaled)
 

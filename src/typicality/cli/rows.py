@@ -25,6 +25,7 @@ from typicality.tables import (
 )
 from typicality.tables.base import Assumption
 from typicality.tables.columns import ALL_MISSING
+from typicality.tables.measured import find_places
 
 if TYPE_CHECKING:  # scikit-learn is loaded when rows are fitted: errors before that come at once
     from typicality.run_folder import Part
@@ -79,7 +80,7 @@ class FileRows:
 
         `balanced` says that the model has no kernel, so that a mismatch cannot be worth a factor.
         """
-        from typicality.preprocessing import ColumnScaler, MixedColumns
+        from typicality.preprocessing import ColumnScaler, MixedColumns, PlaceScaler
 
         options = self.options
         settings: dict[str, Any] = {
@@ -87,6 +88,9 @@ class FileRows:
             "missing": "median" if options.missing == "median" else "error",
             "log": _LOGS[options.transform],
         }
+        if self.places is not None:
+            at = tuple(map(self.numeric.names.index, self.places))
+            return PlaceScaler(at, **settings)
         if not self.is_mixed:
             return ColumnScaler(**settings)
         return MixedColumns(
@@ -132,7 +136,27 @@ class FileRows:
     @property
     def assumed(self) -> list[Assumption]:
         """What was assumed about the file and its values, and may be wrong."""
-        return [*self.table.assumed, *self._about_filled()]
+        return [*self.table.assumed, *self._about_places(), *self._about_filled()]
+
+    @property
+    def places(self) -> tuple[str, str] | None:
+        """The columns of latitude and longitude that are compared on the sphere, if any."""
+        if self.is_mixed:
+            return None
+        geo = self.options.geo
+        if geo:
+            return None if geo == ("none",) else (geo[0], geo[1])
+        return find_places(self.numeric.ranges)
+
+    def _about_places(self) -> list[Assumption]:
+        found = None if self.options.geo else find_places(self.numeric.ranges)
+        if found is None:
+            return []
+        pair = f"{shown(found[0])} and {shown(found[1])} are latitude and longitude"
+        if self.is_mixed:
+            return [Assumption(f"{pair}, compared as plain numbers because of the categories")]
+        plain = Remedy("geo", "none", "{} compares them as plain numbers")
+        return [Assumption(f"{pair}, compared on the sphere", plain)]
 
     @property
     def share_filled(self) -> float:
@@ -184,6 +208,7 @@ class FileRows:
             "missing": options.missing,
             "n_missing": numeric.missing_by_column,
             "share_filled": self.share_filled,
+            "places": self.places,
             "categories": {column.name: list(column.values) for column in self.categories},
             "ordered": {name: list(order) for name, order in options.orders.items()},
         }
@@ -268,6 +293,7 @@ def read_columns(table: TableFile, options: Options, *, hold: bool = True) -> Nu
         hold=hold,
     )
     numeric = _without_unfit_categories(numeric, options)
+    _check_places(numeric, options)
     if not numeric.names and not numeric.categories:
         reasons = (f"{shown(c.name)}: {c.sentence(option_of)}" for c in numeric.left_out)
         raise UnusableError(
@@ -275,6 +301,22 @@ def read_columns(table: TableFile, options: Options, *, hold: bool = True) -> Nu
             "columns of numbers."
         )
     return numeric
+
+
+def _check_places(numeric: NumericTable, options: Options) -> None:
+    """Refuse --geo with names of no columns of numbers, or with categories."""
+    if options.geo in ((), ("none",)):
+        return
+    if numeric.categories or options.orders:
+        raise UnusableError(
+            "--geo does not work with categories (--categorical, --ordered). Leave out one of them."
+        )
+    for name in options.geo:
+        if name not in numeric.names:
+            raise UnusableError(
+                f"--geo: {name!r} is not one of the columns that are used "
+                f"({listed(map(shown, numeric.names))})."
+            )
 
 
 def refuse_missing(table: TableFile, numeric: NumericTable) -> None:

@@ -127,7 +127,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self
         """
         rows = self._rows(X, training=True)
-        self.log_unit_, self.fill_, self.center_, self.scale_ = self._moments(rows)
+        self.log_unit_, self.fill_, self.center_, self.scale_ = self._moments(rows, self.log)
         return self
 
     def transform(self, X: ArrayLike) -> Any:
@@ -191,10 +191,10 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows = check_array(X, dtype=[np.float64, np.float32], input_name="X")
-        if rows.shape[1] != self.n_features_in_:
+        if rows.shape[1] != len(self.center_):
             raise ValueError(
                 f"X has {rows.shape[1]} columns, but the scaler was fitted on "
-                f"{self.n_features_in_}. Pass the same columns, in the same order."
+                f"{len(self.center_)}. Pass the same columns, in the same order."
             )
         back = rows * self.scale_ + self.center_
         logs = self.log_unit_ > 0
@@ -202,7 +202,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         back[:, logs] *= self.log_unit_[logs]
         return np.asarray(back, dtype=rows.dtype)
 
-    def _moments(self, rows: Rows) -> Doubles:
+    def _moments(self, rows: Rows, log: str) -> Doubles:
         """The unit of the logarithm, the median, the centre and the scale of each column."""
         with np.errstate(over="ignore", invalid="ignore"):
             found = quantiles(rows, _values, _QUARTILES)
@@ -212,7 +212,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                     "fill in. Drop the column.",
                     int(j),
                 )
-            fill, unit = found[2], _log_units(rows, self.log)
+            fill, unit = found[2], _log_units(rows, log)
             if unit.any():
                 rows = rows.moved(partial(_signed_log, unit=unit))
                 found = quantiles(rows, _values, _QUARTILES)

@@ -130,6 +130,8 @@ class NumericTable(NamedTuple):
         The columns of categories.
     doubts : dict of str to str
         Columns that are used and may be no measurements, and why.
+    ranges : dict of str to pair of float
+        The smallest and the largest number of each column of numbers, ranks not included.
     """
 
     X: Doubles
@@ -141,6 +143,7 @@ class NumericTable(NamedTuple):
     signs: dict[str, str]
     categories: tuple[CategoryColumn, ...] = ()
     doubts: dict[str, str] = {}  # noqa: RUF012 (a default of a tuple)
+    ranges: dict[str, tuple[float, float]] = {}  # noqa: RUF012
 
     @property
     def missing_by_column(self) -> dict[str, int]:
@@ -343,6 +346,7 @@ def read_rows(
         signs={column.name: max(column.signs) for column in chosen if column.signs},
         categories=tuple(categories),
         doubts={name: doubt.what for name, doubt in doubts.items()},
+        ranges={column.name: (column._low, column._high) for column in chosen},
     )
 
 

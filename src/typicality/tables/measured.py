@@ -4,6 +4,7 @@ The names and values of columns decide; nothing here reads a file.
 """
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,12 @@ _IDS = re.compile(  # other words end in id, too
     "(?!(acid|aid|arid|bid|braid|covid|fluid|grid|humid|hybrid|kid|lipid|liquid|maid|mid|orchid"
     "|(over|pre|un)?paid|plasmid|pyramid|raid|rapid|rigid|solid|valid|vivid)$).*(?<!o)id"
 )
+_LATITUDES = re.compile("(.* )?(lat|latitude|breitengrad)")
+_LONGITUDES = {
+    "lat": ("lon", "lng", "long"),
+    "latitude": ("longitude",),
+    "breitengrad": ("längengrad", "laengengrad"),
+}
 _COORDINATES = re.compile("[xyz]")
 _FEWEST = 10  # rows: fewer may well count up
 _RUNNING = 2 / 3  # of the rows are one more than the row before, in a column that counts in groups
@@ -68,6 +75,26 @@ def doubt_about(name: str, some: Doubles, low: float, high: float) -> Doubt | No
     if n_values > _FEW_CODES and (_NUMBERS.fullmatch(last) or _IDS.fullmatch(last)):
         return Doubt(what, n_values == len(some) or last.endswith("id"))
     return None
+
+
+def find_places(ranges: Mapping[str, tuple[float, float]]) -> tuple[str, str] | None:
+    """The columns of latitude and longitude, by names and ranges; None without exactly one pair."""
+    by_words = {" ".join(_words_of(name)): name for name in ranges}
+    found = []
+    for words, name in by_words.items():
+        if _LATITUDES.fullmatch(words):
+            before, last = words[: -len(words.split()[-1])], words.split()[-1]
+            pairs = (by_words.get(before + other) for other in _LONGITUDES[last])
+            found += [(name, other) for other in pairs if other is not None]
+    found = [
+        (lat, lon)
+        for lat, lon in found
+        if ranges[lat][0] >= -90
+        and ranges[lat][1] <= 90
+        and ranges[lon][0] >= -180
+        and ranges[lon][1] <= 360
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def is_called_id(name: str) -> bool:
