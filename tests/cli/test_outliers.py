@@ -55,6 +55,19 @@ def test_novelty_and_parameters_reach_the_estimator(run, groups, tmp_path):
     )
 
 
+def test_outliers_trims_and_takes_logarithms_unless_told_not_to(run, tmp_path, rng):
+    rows = np.column_stack([rng.lognormal(3.0, 1.5, 300), rng.normal(size=300)])
+    np.savetxt(tmp_path / "a.csv", rows, delimiter=",", header="money,height", comments="")
+    plain = ["--transform", "none", "--param", "trim=0"]
+    for options, trim in (([], 0.2), (plain, 0.0), (["--reference", tmp_path / "a.csv"], 0.0)):
+        folder = tmp_path / "out"
+        done = run("outliers", tmp_path / "a.csv", *options, "-o", folder, "--force", "--no-report")
+        assert ("Logarithms were taken of: money" in done.stdout) == (options != plain)
+        assert ("--param trim=0 uses all rows" in done.stdout) == (trim > 0)
+        record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        assert record["estimator"]["parameters"]["trim"] == trim
+
+
 @pytest.fixture(scope="module")
 def clean_and_new(tmp_path_factory):
     """Clean rows, and new ones with ten outliers at the end; columns in another order."""

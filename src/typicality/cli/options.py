@@ -42,7 +42,7 @@ class Options:
     geo: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     scale: str = "robust"
-    transform: str = "none"
+    transform: str | None = None
     categorical: tuple[str, ...] = ()
     ordered: tuple[str, ...] = ()
     missing: str | None = "median"
@@ -305,9 +305,8 @@ table_options = _adding(
     choice(
         "--transform",
         "Take logarithms, before scaling, of no column, of skewed columns (auto), or of all "
-        "columns (log).",
+        "columns (log). [default: auto for outliers, else none]",
         *("none", "auto", "log"),
-        default="none",
     ),
     choice(
         "--missing",

@@ -1,5 +1,6 @@
 """`typicality outliers`: the rows of a file that are not like the others."""
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -17,6 +18,7 @@ from typicality.cli.options import (
 from typicality.cli.parameters import configure
 
 _DEFAULT_RATE, _DEFAULT_FDR = 0.05, 0.1
+_DEFAULT_TRIM = 0.2  # of rows of numbers; among categories, it hides wrong ones
 _MOST_FITTED = 20_000  # rows: time grows with their square, and more change little
 
 
@@ -88,10 +90,13 @@ def outliers(
     def configured() -> Any:
         from typicality import OneClusterPCM
 
-        return configure(OneClusterPCM(max_samples=max_rows), parameters, param, options)
+        plain = not (reference or options.categorical or options.ordered)
+        model = OneClusterPCM(max_samples=max_rows, trim=_DEFAULT_TRIM if plain else 0.0)
+        return configure(model, parameters, param, options)
 
     from typicality.cli.run import Task, run_to_folder
 
     if given:
         configured()  # a wrong parameter is told before the file is read
+    options = replace(options, transform=options.transform or "auto")
     run_to_folder(Task(options, "outliers", configured, report, max_rows, reference, fdr))

@@ -31,7 +31,12 @@ if TYPE_CHECKING:  # scikit-learn is loaded when rows are fitted: errors before 
     from typicality.run_folder import Part
 
 _MISMATCH = 0.5  # how alike rows are that differ in one category
-_LOGS = {"none": "none", "auto": "auto", "log": "all"}  # --transform as ColumnScaler takes it
+_LOGS = {
+    None: "none",
+    "none": "none",
+    "auto": "auto",
+    "log": "all",
+}  # --transform as ColumnScaler takes it
 
 
 @dataclass(eq=False)

@@ -181,7 +181,7 @@ def _fit_and_write(
         "estimator": parameters_of(run.model),
         "machine": {name: getattr(options, name) for name in _MACHINE},
         "versions": versions(),
-        "results": run.record["results"] | result.fields(),
+        "results": run.record["results"] | result.fields() | {"logarithms": _logarithms(fit)},
         "warnings": notices(caught, fit.rows.column_names, estimator, result.fitted_rows),
         "seconds": {"fit": seconds, "all": 0.0},
     }
@@ -193,6 +193,13 @@ def _fit_and_write(
         with terminal.doing("Drawing the report"):
             write_page(folder / REPORT, as_json(record), run.model, *result.page())
     return record, about_input(record, fit.rows, result.shown.rows.X, clean)
+
+
+def _logarithms(fit: Fit) -> list[str]:
+    """The columns that are replaced by their logarithms."""
+    step = fit.run.pipeline["columns"]
+    units = getattr(getattr(step, "scaler_", step), "log_unit_", ())  # of the numbers
+    return [name for name, u in zip(fit.rows.numeric.names, units, strict=False) if u > 0]
 
 
 def _judged_and_written(

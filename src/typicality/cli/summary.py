@@ -110,9 +110,12 @@ def _n_fitted(record: Record) -> int:
 
 
 def _hints(record: Record, rows: FileRows, X: Doubles) -> list[str]:
-    """What may be wrong with these columns for this method, and what to try."""
+    """What was done to columns, what may be wrong with them for this method, what to try."""
     hints, names, method = [], rows.numeric.names, record["method"]
-    if rows.options.transform == "none":
+    if logarithms := record["results"]["logarithms"]:
+        names_of = listed([shown(name) for name in logarithms], at_most=5)
+        hints.append(f"Logarithms were taken of: {names_of} (--transform none takes none).")
+    if rows.options.transform in (None, "none"):
         skewed = skewed_columns(X[:: -(-len(X) // _ROWS_LOOKED_AT)])
         if skewed.any():
             columns = [shown(name) for name, is_so in zip(names, skewed, strict=True) if is_so]
@@ -193,6 +196,12 @@ def _meaning_of_flags(record: Record) -> list[str]:
             f"between {low} and {high} for this model (95 % confidence)."
             f"{source if record['reference'] is None else ''}"
         ]
+    parameters = record["estimator"]["parameters"]
+    if parameters["trim"] and not parameters["novelty"]:
+        sentences.append(
+            f"The model leaves out the {100 * parameters['trim']:.3g} % of rows with the lowest "
+            "scores, so that similar outliers do not hide each other; --param trim=0 uses all rows."
+        )
     if results["gap"] is not None:
         n_apart, last, following = results["gap"]
         scores = f"score {last:.3g}{'' if n_apart == 1 else ' and below'}"

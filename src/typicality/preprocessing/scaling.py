@@ -243,10 +243,17 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return f"Column {j}" if names is None else f"Column {str(names[j])!r}"
 
 
-def _signed_log(values: Any, unit: Any) -> Doubles:
-    """sign(x) log(1 + abs(x) / unit) where the unit is above zero, else x."""
-    ratios = np.abs(values) / np.where(unit > 0, unit, 1.0)
-    return np.asarray(np.where(unit > 0, np.sign(values) * np.log1p(ratios), values))
+def _signed_log(values: Any, unit: Doubles) -> Doubles:
+    """sign(x) log(1 + abs(x) / unit) in the columns where the unit is above zero, else x."""
+    replaced = unit > 0
+    out = np.array(values, np.float64)
+    some, unit = out[..., replaced], unit[replaced]
+    with np.errstate(over="ignore"):
+        logs = np.log1p(np.abs(some) / unit)
+    if (far := np.isinf(logs)).any():  # the ratio overflows, but not its logarithm
+        logs[far] = (np.log(np.abs(some)) - np.log(unit))[far]
+    out[..., replaced] = np.sign(some) * logs
+    return out
 
 
 def skewed_columns(X: Floats) -> NDArray[np.bool_]:
