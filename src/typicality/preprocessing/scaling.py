@@ -251,7 +251,7 @@ def _signed_log(values: Any, unit: Doubles) -> Doubles:
     with np.errstate(over="ignore"):
         logs = np.log1p(np.abs(some) / unit)
     if (far := np.isinf(logs)).any():  # the ratio overflows, but not its logarithm
-        logs[far] = (np.log(np.abs(some)) - np.log(unit))[far]
+        logs[far] = np.log(np.abs(some[far])) - np.log(np.broadcast_to(unit, some.shape)[far])
     out[..., replaced] = np.sign(some) * logs
     return out
 
