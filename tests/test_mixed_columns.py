@@ -272,3 +272,34 @@ def test_prototypes_start_at_points_in_the_columns_of_the_step(table):
         2, kernel="gaussian", sigma=2.0, m=1.3, init=by_hand[[0, 60]], max_iter=1, tol=0
     )
     assert_allclose(model.memberships_, peer.fit(by_hand).memberships_, rtol=1e-9)
+
+
+FORMS = {
+    "numbers": lambda flag: flag.astype(int),
+    "fractions": lambda flag: flag.astype(float),
+    "capitals": lambda flag: flag.astype(str).str.upper(),
+    "blanks": lambda flag: flag.astype(str) + " ",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("first", FORMS)
+def test_categories_in_another_form_are_the_same(table, form, first):
+    given = table.assign(ringed=FORMS[first](table["ringed"]), island=table["island"] + "  ")
+    step = MixedColumns(categorical=["island", "ringed"]).fit(given)
+    again = table.assign(ringed=FORMS[form](table["ringed"]))
+    assert_array_equal(step.transform(again), step.transform(given))
+
+
+def test_a_column_without_any_known_category_gives_a_warning(table):
+    step = MixedColumns().fit(table)
+    with pytest.warns(FeatureWarning, match="known category in 'island'") as caught:
+        step.transform(table.assign(island="moon"))
+    assert caught[0].message.fields["columns"] == ["island"]
+
+
+def test_columns_of_one_name_are_refused_in_a_sentence(table):
+    twice = table[["mass", "length"]].set_axis(["mass", "mass"], axis=1)
+    for estimator in (MixedColumns(), ColumnScaler(), FuzzyCMeans(2)):
+        with pytest.raises(ValueError, match="X has several columns called 'mass'"):
+            estimator.fit(twice)

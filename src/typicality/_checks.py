@@ -1,9 +1,11 @@
 """Checks of rows, of their weights and of their magnitudes."""
 
+from collections import Counter
 from numbers import Real
 from typing import Any
 
 import narwhals
+import narwhals.exceptions
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, validate_data
@@ -129,9 +131,21 @@ def check_blocks(estimator: Any, rows: Rows, *, training: bool, at_least: int = 
     return rows
 
 
+def as_frame(X: Any, **how: Any) -> Any:
+    """A dataframe as narwhals has it; anything else as it is."""
+    try:
+        return narwhals.from_native(X, pass_through=True, **how)
+    except narwhals.exceptions.DuplicateError as error:
+        twice = next(name for name, count in Counter(X.columns).items() if count > 1)
+        raise ValueError(
+            f"X has several columns called {twice!r}. Give each column another name, or drop all "
+            "but one."
+        ) from error
+
+
 def refuse_dates(X: Any) -> None:
     """Dates would pass as their number of nanoseconds."""
-    table = narwhals.from_native(X, pass_through=True)
+    table = as_frame(X)
     named = table.schema.items() if hasattr(table, "schema") else []
     dates = [f"column {name!r}" for name, dtype in named if dtype.is_temporal()]
     if getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):

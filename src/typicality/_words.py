@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 _MOST_LISTED = 6
 _LONGEST = 40  # characters of a cell in a message
@@ -76,3 +77,26 @@ def share(part: int, whole: int) -> str:
     if 99 < percent < 100:
         return "> 99 %"
     return f"{percent:.0f} %"
+
+
+def as_known(texts: Iterable[str], known: Sequence[str]) -> list[str]:
+    """Texts as known texts of the same value, if there are any: 1.0 as 1, true as True.
+
+    True and 1 have the same value, if all known texts are true, false, 1 or 0.
+    """
+    truth: dict[Any, Any] = {}
+    if {_value_of(text) for text in known} <= {"true", "false", 1.0, 0.0}:
+        truth = {"true": 1.0, "false": 0.0}
+    by_value = {truth.get(value := _value_of(text), value): text for text in known}
+    meant = {"": ""} | {text: text for text in known}
+    for text in {*texts} - {*meant}:
+        meant[text] = by_value.get(truth.get(value := _value_of(text), value), text)
+    return [meant[text] for text in texts]
+
+
+def _value_of(text: str) -> str | float:
+    """What a text is, however it is written: a number, true or false, or the text itself."""
+    try:
+        return float(text)
+    except ValueError:
+        return text.lower() if text.lower() in ("true", "false") else text

@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-import narwhals
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from typicality._cached import cached_property
+from typicality._checks import as_frame
 from typicality._record import RECORD, read_record
 from typicality._tensors import tensor_of
 from typicality._typing import Doubles, Places
@@ -408,7 +408,7 @@ class Run:
 
     def _apply(self, X: Any, method: Callable[[Any], Any], left_out: float) -> Any:
         """What a method of the model returns for rows that take part; a value for the others."""
-        if hasattr(narwhals.from_native(X, pass_through=True), "schema"):
+        if hasattr(as_frame(X), "schema"):
             with open_table(X) as table:
                 parts = [self.read(block) for block in table.blocks()]
         else:

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from typicality._checks import refuse_dates
+from typicality._checks import as_frame, refuse_dates
 from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
 from typicality._typing import Doubles, Places
+from typicality._words import as_known
 from typicality.exceptions import FeatureWarning, warn
 from typicality.explain import CategoryColumns
 from typicality.preprocessing.scaling import ColumnScaler
@@ -31,6 +32,9 @@ class MixedColumns(TransformerMixin, BaseEstimator):
     of the c columns; this point has the same distance to all categories. Ordered categories are
     treated as numbers, by their ranks 0, 1, ... They are the columns in `ordered`, ordered
     categoricals of pandas, and enums of polars.
+
+    New rows can have the categories in another form: 1, 1.0, True and "TRUE" are one category, if
+    `fit` has seen only one of them. A column without any known category gives a warning.
 
     `mismatch` sets h, and so how different two categories are. With a kernel, use
     :class:`typicality.kernels.Mixed`; then ``mismatch=0.5`` means that two rows are half as similar
@@ -61,7 +65,7 @@ class MixedColumns(TransformerMixin, BaseEstimator):
     missing : {"error", "median"}, default="error"
         What to do with missing values: raise an error, or fill them. With "median", a missing
         number is replaced by the median, and a missing category is a category of its own. Empty
-        text is missing, too.
+        text is missing, too, and blanks around text do not count.
     log : {"none", "auto", "all"}, default="none"
         Which columns of numbers are replaced by logarithms, as in :class:`ColumnScaler`. Ranks are
         never replaced.
@@ -211,9 +215,26 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         table = self._read(X, training=False)
         columns = [
-            each for each, kind in zip(table, self.kinds_, strict=True) if kind == "category"
+            (column, known.tolist())
+            for column, kind, known in zip(table, self.kinds_, self.categories_, strict=True)
+            if kind == "category"
         ]
-        return self._joined(self._numbers(table), [self._texts(column) for column in columns])
+        texts = [as_known(self._texts(column), known) for column, known in columns]
+        strange = [
+            column.name
+            for (column, known), cells in zip(columns, texts, strict=True)
+            if len(cells) > 1 and set(known).isdisjoint(cells)
+        ]
+        if strange:
+            warn(
+                f"No row of X has a known category in {', '.join(map(repr, strange))}. All rows "
+                "differ from all rows of the fit there.",
+                "Check how the categories are written.",
+                FeatureWarning,
+                "no known category",
+                columns=strange,
+            )
+        return self._joined(self._numbers(table), texts)
 
     def _joined(self, numbers: Doubles, texts: Iterable[Iterable[str]]) -> Doubles:
         """Rows from the numbers, ranks included, and the texts of each column of categories."""
@@ -253,7 +274,7 @@ class MixedColumns(TransformerMixin, BaseEstimator):
     def _read(self, X: Any, *, training: bool) -> "list[_Column]":
         """The columns of X, checked as far as all columns are."""
         refuse_dates(X)
-        table = narwhals.from_native(X, pass_through=True, eager_only=True)
+        table = as_frame(X, eager_only=True)
         if not hasattr(table, "schema"):
             X = X if hasattr(X, "dtype") else np.asarray(X, dtype=object)
             X = check_array(X, dtype=None, ensure_all_finite=False, input_name="X", estimator=self)
@@ -398,7 +419,7 @@ class _Column(NamedTuple):
 
     def ranks(self, known: NDArray[np.object_]) -> Doubles:
         """The places of the values among the ordered categories; NaN where missing."""
-        texts = self.texts()
+        texts = np.array(as_known(self.texts(), known.tolist()), dtype=object)
         ranks = ranks_of(texts, known)
         for row in np.flatnonzero(np.isnan(ranks) & (texts != "")):
             raise ValueError(
@@ -417,7 +438,7 @@ def _as_text(value: Any) -> str:
         return ""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)  # a column of whole numbers with gaps holds floats
-    return str(value)
+    return str(value).strip()
 
 
 def ranks_of(texts: Iterable[str], known: Iterable[str]) -> Doubles:

@@ -263,11 +263,3 @@ def look_of(cells: Iterable[str], decimal: str = ".") -> str:
         and not all(map(is_number, cells)),
     }
     return next((look for look, fits in looks.items() if fits), "text")
-
-
-def value_of_text(text: str) -> str | float:
-    """What a cell is, however it is written: a number, true or false, or the text itself."""
-    try:
-        return float(text)
-    except ValueError:
-        return text.lower() if text.lower() in ("true", "false") else text

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from typicality._threads import stream_in_threads
 from typicality._typing import Doubles, Places
-from typicality._words import listed, shown
+from typicality._words import as_known, listed, shown
 from typicality.exceptions import OptionOf, Remedy, TableError
 from typicality.tables.base import Block, TableFile
 from typicality.tables.cells import (
@@ -18,7 +18,6 @@ from typicality.tables.cells import (
     is_missing,
     is_mostly_digits,
     look_of,
-    value_of_text,
 )
 from typicality.tables.measured import Doubt, doubt_about, is_called_id
 
@@ -167,12 +166,7 @@ def categories_of(
     _refuse_absent([name], block.names, block.source)
     texts = ["" if is_missing(cell) else cell.strip() for cell in block.cells(name)]
     known = known or order or ()
-    if known:
-        by_value = {value_of_text(category): category for category in known}
-        meant = {text: text for text in known} | {"": ""}
-        for text in {*texts} - {*meant}:
-            meant[text] = by_value.get(value_of_text(text), text)
-        texts = [meant[text] for text in texts]
+    texts = as_known(texts, known)
     for row, text in enumerate(texts if order is not None else ()):
         if text and text not in known:
             what = f"is not one of its ordered categories ({listed(map(shown, known))}). Add it to "
