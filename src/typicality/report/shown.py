@@ -183,7 +183,7 @@ def _pure_columns(
     rows = np.flatnonzero(view.labels[shown] >= 0)
     rows = rows[:: max(1, -(-len(rows) // _MOST_COMPARED))]
     labels = view.labels[shown[rows]]
-    if len(rows) < 2:
+    if len(rows) < 2 or len(order) < 2:
         return None
     pairs = [sorted(pair) for pair in combinations(order.tolist(), 2)]
     # Among planes that differ little, the one of the more telling columns, which comes first.
