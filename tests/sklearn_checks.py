@@ -1,9 +1,15 @@
 """The checks of estimators that scikit-learn has and does not run by itself."""
 
+import polars
 import pytest
 import sklearn
 from sklearn.utils import estimator_checks
 from sklearn.utils.fixes import parse_version
+
+try:
+    from sklearn import callback
+except ImportError:
+    callback = None
 
 # Checks with a defect in older versions of scikit-learn: the first sound version.
 _SOUND_SINCE = {
@@ -12,11 +18,31 @@ _SOUND_SINCE = {
 }
 
 
+# Tests that need a newer scikit-learn than the oldest that pyproject.toml allows.
+VERSION = parse_version(sklearn.__version__)
+needs_callbacks = pytest.mark.skipif(
+    callback is None, reason=f"scikit-learn {sklearn.__version__} has no callbacks; 1.9 has"
+)
+
+# Through the interchange protocol, which polars 2 has no more, scikit-learn before 1.9 reads names.
+needs_names_of_polars = pytest.mark.skipif(
+    parse_version("1.9") > VERSION and not hasattr(polars.DataFrame, "__dataframe__"),
+    reason=f"scikit-learn {sklearn.__version__} sees no names in polars {polars.__version__}",
+)
+
+
+def parametrize_with_checks(estimators, **options):
+    """All checks of scikit-learn; as a list, because pytest takes no generator of theirs."""
+    mark = estimator_checks.parametrize_with_checks(estimators, **options).mark
+    names, cases = mark.args
+    return pytest.mark.parametrize(names, list(cases), **mark.kwargs)
+
+
 def skip_unsound(check):
     """Skip a check that has a defect in this version of scikit-learn."""
     name = check.func.__name__
     since = _SOUND_SINCE.get(name, "0")
-    if parse_version(sklearn.__version__) < parse_version(since):
+    if parse_version(since) > VERSION:
         pytest.skip(f"{name} of scikit-learn {sklearn.__version__} has a defect; {since} has not")
 
 

@@ -10,9 +10,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sklearn_checks import FOR_ALL, FOR_TRANSFORMERS, skip_unsound
+from sklearn_checks import (
+    FOR_ALL,
+    FOR_TRANSFORMERS,
+    needs_names_of_polars,
+    parametrize_with_checks,
+    skip_unsound,
+)
 from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM, load, save
 from typicality.bandwidth import bandwidth
 from typicality.exceptions import FeatureWarning
@@ -27,7 +32,7 @@ LEFT_OUT = pytest.mark.filterwarnings("ignore:Columns left out")
 
 @LEFT_OUT
 @MIXED
-@parametrize_with_checks(STEPS, expected_failed_checks=None)
+@parametrize_with_checks(STEPS)
 def test_step_passes_a_scikit_learn_check(estimator, check):
     skip_unsound(check)
     check(estimator)
@@ -157,7 +162,7 @@ def test_names_are_columns_and_categories(table):
     assert list(step.fit_transform(table)) == [*names, "ringed=False", "ringed=True"]
 
 
-@pytest.mark.parametrize("kind", ["pandas", "polars"])
+@pytest.mark.parametrize("kind", ["pandas", pytest.param("polars", marks=needs_names_of_polars)])
 def test_ordered_categories_count_by_rank(kind):
     sizes, order = ["small", "large", "medium", "small"], ["small", "medium", "large"]
     frame = {

@@ -8,8 +8,8 @@ from scipy.spatial.distance import pdist
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import haversine_distances
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from sklearn_checks import parametrize_with_checks
 from typicality import AlphaCutClustering
 from typicality.preprocessing import PlaceScaler, SphereEmbedding
 

@@ -45,6 +45,13 @@ class Foreign(NamedTuple):
     device: Any
 
 
+# The package, or the copy in scikit-learn 1.7 and newer, or that in SciPy.
+_HOMES_OF_COMPAT = (
+    "array_api_compat",
+    "sklearn.externals.array_api_compat",
+    "scipy._lib.array_api_compat",
+)
+
 Place = str | Foreign  # a device of torch, e.g. "cuda:0", or one of another library
 
 
@@ -188,5 +195,4 @@ def array_namespace(array: Any) -> Any:
 
 @cache
 def _array_api_compat() -> Any:
-    installed = find_spec("array_api_compat") is not None
-    return import_module("array_api_compat" if installed else "sklearn.externals.array_api_compat")
+    return import_module(next(home for home in _HOMES_OF_COMPAT if find_spec(home) is not None))

@@ -2,10 +2,10 @@
 
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from instances import OTHERS, TRANSFORMERS
-from sklearn_checks import FOR_ALL, FOR_TRANSFORMERS, skip_unsound
+from sklearn_checks import FOR_ALL, FOR_TRANSFORMERS, parametrize_with_checks, skip_unsound
 from typicality import SequentialPCM
 
 pytestmark = [

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
+from sklearn_checks import needs_callbacks
 from typicality._estimators import ESTIMATORS
 
 SETTINGS = {
@@ -116,11 +117,13 @@ class Meddler:
             raise Interruption
 
 
+@needs_callbacks
 def test_fit_keeps_what_a_callback_sets():
     model = fitted("FuzzyCMeans").set_callbacks(Meddler()).fit(FIRST)
     assert model.seen_ == 2 + model.n_iter_  # the fit, one run, its iterations
 
 
+@needs_callbacks
 def test_model_stays_as_it_was_when_the_last_callback_fails():
     model = fitted("FuzzyCMeans").set_callbacks(Meddler(fails=True))
     labels, centers = model.labels_, model.cluster_centers_

@@ -34,6 +34,7 @@ from instances import (
     KERNEL_ESTIMATORS,
     WITH_NOISE,
 )
+from sklearn_checks import callback, needs_callbacks
 from typicality import AlphaCutClustering, AutoClustering, FuzzyCMeans, OneClusterPCM, load, save
 from typicality import trusted_types as trusted
 from typicality.exceptions import ModelFileError
@@ -180,8 +181,8 @@ def test_loaded_model_keeps_names_of_features_and_outputs(tmp_path):
     assert again.status_ is model.status_
 
 
+@needs_callbacks
 def test_callbacks_are_left_out(tmp_path):
-    callback = pytest.importorskip("sklearn.callback", reason="scikit-learn is older than 1.9")
     model = FuzzyCMeans(2).fit(ROWS).set_callbacks(callback.ProgressBar())
     assert not hasattr(load(save(model, tmp_path / "m")), "_skl_callbacks")
     assert hasattr(model, "_skl_callbacks")

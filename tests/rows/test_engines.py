@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
+from sklearn_checks import needs_callbacks
 from typicality import (
     AdaptivePCM,
     EntropyCMeans,
@@ -250,6 +251,7 @@ class KilledAt:
         pass
 
 
+@needs_callbacks
 def test_a_killed_worker_does_not_change_a_bit(cluster, X):
     estimator = FuzzyCMeans(3, random_state=0, tol=0, max_iter=8)
     expected = clone(estimator).fit(ArrayRows(X, cuts=CUTS[17]))

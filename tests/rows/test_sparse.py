@@ -373,6 +373,6 @@ def test_a_sparse_array_has_a_length_and_slices_that_share_its_memory(mixed):
 
 
 def test_kernel_models_keep_sparse_rows_sparse(rng):
-    X = sp.random_array((60, 300), density=0.3, rng=rng, format="csr")
+    X = sp.csr_array(rng.random((60, 300)) * (rng.random((60, 300)) < 0.3))
     model = OneClusterPCM().fit(X)
     assert sp.issparse(model._left_out.columns.training)

@@ -16,8 +16,8 @@ from sklearn.metrics import pairwise_distances
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from sklearn_checks import parametrize_with_checks
 from typicality.stability import PredictByNearest
 
 LINE = np.array([[0.0], [1.0], [7.0], [8.0], [20.0]])

@@ -10,8 +10,10 @@ import pytest
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
 from sklearn.ensemble import IsolationForest
+from sklearn.utils.fixes import parse_version
 from threadpoolctl import threadpool_info
 
+from sklearn_checks import VERSION
 from typicality.exceptions import ClusteringWarning, RepetitionError
 from typicality.stability import _repeat as repeat
 from typicality.stability import outlier_stability
@@ -48,7 +50,14 @@ def test_processes_change_nothing():
     forest, options = IsolationForest(n_estimators=4), {"n_repeats": 6, "random_state": 0}
     alone, together = (outlier_stability(forest, X, n_jobs=n, **options) for n in (1, 2))
     assert_array_equal(alone.scores, together.scores)
-    # Warnings are errors there, too; an error has the name of its repetition.
+
+
+@pytest.mark.xdist_group("processes")
+@pytest.mark.skipif(
+    parse_version("1.7") > VERSION, reason="scikit-learn before 1.7 does not pass on filters"
+)
+def test_processes_have_the_filters_of_warnings():
+    """Warnings are errors there, too; an error has the name of its repetition."""
     with pytest.raises(RepetitionError, match=r"Repetition \d of 2 .*Warning: Too few rows"):
         repeated(warns, 2, n_jobs=2)
 
