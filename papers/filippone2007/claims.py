@@ -5,13 +5,15 @@ from typing import NamedTuple
 import numpy as np
 
 from filippone2007.conditions import Conditions, share_of_noise
-from filippone2007.figure_1 import ALPHA, SIGMA, Draws
+from filippone2007.figure_1 import ALPHA, SIGMA, TOL, Draws
 from filippone2007.prototypes import Prototypes
 from filippone2007.spheres import Spheres
 from regenerating import Claim, Verdict
 
 FEW, TENS = 10, 30  # iterations: "less than a tenth" read as fewer than ten, or as a few tens
 NEAR = 0.001  # of the level in the paper
+SAME_VALLEY = 1e-4
+FACTOR = 4  # within it two lengths are of the same order of magnitude
 NEARLY_ALL, MOST = 0.9, 0.7  # of draws, or of rows
 ROUNDING = 1e-10
 
@@ -29,6 +31,7 @@ def all_claims(found: Found) -> list[Claim]:
     """Every claim, in the order of the text."""
     return [
         _independent(found.prototypes),
+        _other_rule(found.draws),
         _renewed_eta(found.conditions),
         _linear_kernel(found.prototypes),
         _inside_the_sphere(found.spheres),
@@ -53,6 +56,24 @@ def _independent(found: Prototypes) -> Claim:
         "PCM with c clusters is c independent problems",
         Verdict.of(found.joint_difference < 1e-6),
         f"prototypes fitted together and one by one differ by {found.joint_difference:.0e}",
+    )
+
+
+def _other_rule(draws: Draws) -> Claim:
+    by_objective = [found.model.n_iter_ for found in draws.by_objective]
+    valleys = np.array([float(found.model.alpha_) for found in draws.by_objective])
+    differences = abs(valleys - draws.valleys)
+    same = [
+        bool((one.model.labels_ == other.model.labels_).all())
+        for one, other in zip(draws.by_objective, draws.all, strict=True)
+    ]
+    return Claim(
+        "section 2",
+        "stop if memberships change less than a threshold, or if J does not improve significantly",
+        Verdict.of(float(differences.max()) < SAME_VALLEY),
+        f"on Fig. 1's set by the memberships after {span(draws.iterations)} iterations; by J "
+        f"(change below {TOL:g}) after {span(by_objective)}. The valleys differ by at most "
+        f"{differences.max():.0e}, and {sum(same)} of {len(same)} draws have the same labels",
     )
 
 
@@ -148,10 +169,14 @@ def _width(found: Conditions) -> Claim:
     return Claim(
         "section 5",
         "sigma 0.5 is of the order of magnitude of the average distance between data points",
-        Verdict.of(SIGMA < found.mean_distance < 4 * SIGMA),
-        f"two rows are {found.mean_distance:.1f} apart on average, nearest neighbours "
-        f"{found.nearest_distance:.2f}; 0.5 is about the distance to the tenth neighbour "
-        f"({found.tenth_distance:.2f})",
+        Verdict.of(
+            SIGMA / FACTOR < found.mean_distance < FACTOR * SIGMA,
+            SIGMA / FACTOR < found.spacing < FACTOR * SIGMA,
+        ),
+        f"not of all pairs, which are {found.mean_distance:.1f} apart on average; but the spacing "
+        f"of rows, sqrt(area / n) = {found.spacing:.2f}, and the distance to the tenth neighbour "
+        f"({found.tenth_distance:.2f}) are of this order; nearest neighbours are "
+        f"{found.nearest_distance:.2f} apart",
     )
 
 

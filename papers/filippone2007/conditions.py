@@ -11,6 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 from filippone2007.figure_1 import LEAST, N_CLUSTERS, SIGMA, TOL, Draw, fit_draw
 from regenerating import Setting
 from regenerating.one_cluster import PaperOneCluster, RenewedEta
+from typicality.datasets import SIDE
 from typicality.exceptions import ClusteringWarning
 
 NOISE = (0, 50, 250, 500, 1000, 2000, 4000)
@@ -56,6 +57,7 @@ class Conditions(NamedTuple):
     iterations_when_wide: dict[float, int]
     eta_each_step: dict[float, float]  # over the eta that is kept, for wide kernels
     mean_distance: float
+    spacing: float  # the root of the area of a row
     nearest_distance: float
     tenth_distance: float
 
@@ -82,6 +84,7 @@ def measure(setting: Setting) -> Conditions:
         iterations_when_wide={s: model.n_iter_ for s, model in fixed.items()},
         eta_each_step={s: renewed[s].eta_ / fixed[s].eta_ for s in renewed},
         mean_distance=float(pdist(X).mean()),
+        spacing=SIDE / float(np.sqrt(len(X))),
         nearest_distance=float(near[:, 0].mean()),
         tenth_distance=float(near[:, -1].mean()),
     )

@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from regenerating import Setting
 from regenerating.one_cluster import PaperAlphaCut
+from regenerating.stopping import AlphaCutByObjective
 from typicality import AlphaCutClustering
 from typicality.datasets import SIDE, make_dense_regions
 from typicality.plot import MembershipContourDisplay, MembershipHistogramDisplay
@@ -59,6 +60,7 @@ class Draws(NamedTuple):
     """All draws of the figure, and what is counted over them."""
 
     all: list[Draw]
+    by_objective: list[Draw]  # stopped by the objective, the other rule of the paper
     iterations_to_the_end: list[int]  # with the library's own, stricter rule to stop
     best_aris: list[float]  # the largest adjusted Rand index of any of the levels
     n_levels: int
@@ -92,20 +94,28 @@ class Draws(NamedTuple):
 
 
 def fit_draw(
-    seed: int, *, sigma: float = SIGMA, n_noise: int = 1000, min_cluster_size: int = 1
+    seed: int,
+    *,
+    sigma: float = SIGMA,
+    n_noise: int = 1000,
+    min_cluster_size: int = 1,
+    estimator: type[AlphaCutClustering] = PaperAlphaCut,
 ) -> Draw:
     """Fit a draw with the paper's settings; alpha is the valley."""
     X, y = make_dense_regions(n_noise=n_noise, random_state=seed)
-    model = PaperAlphaCut(sigma=sigma, alpha="valley", min_cluster_size=min_cluster_size, tol=TOL)
+    model = estimator(sigma=sigma, alpha="valley", min_cluster_size=min_cluster_size, tol=TOL)
     return Draw(X, y, model.fit(X))
 
 
 def measure(setting: Setting) -> Draws:
     """Fit all draws."""
-    draws = [fit_draw(seed) for seed in setting.pick(range(20), range(1, 5))]
+    seeds = setting.pick(range(20), range(1, 5))
+    draws = [fit_draw(seed) for seed in seeds]
+    by_objective = [fit_draw(seed, estimator=AlphaCutByObjective) for seed in seeds]
     strict = [AlphaCutClustering(sigma=SIGMA, alpha=ALPHA).fit(found.X).n_iter_ for found in draws]
     n_levels = setting.pick(60, 5)
-    return Draws(draws, strict, [_best_ari(found, n_levels) for found in draws], n_levels)
+    best = [_best_ari(found, n_levels) for found in draws]
+    return Draws(draws, by_objective, strict, best, n_levels)
 
 
 def _best_ari(found: Draw, n_levels: int) -> float:

@@ -16,6 +16,20 @@ __all__ = ["n_defuzzified_elsewhere", "report"]
 
 _FUZZIFIERS = (1.2, 2.0, 3.0)
 
+_SETS = """## Fuzzy sets (section 20.1)
+
+Three fuzzy sets of temperatures, drawn after Fig. 20.1 of the notes. At the vertical line the
+memberships are {memberships}."""
+
+# Where the sets begin, and where their memberships are 1, in degrees; the notes have no scale.
+_TEMPERATURES = np.linspace(0.0, 40.0, 401)
+_FUZZY_SETS = {
+    "cold": ((8.0, 18.0), (1.0, 0.0)),
+    "warm": ((8.0, 18.0, 22.0, 32.0), (0.0, 1.0, 1.0, 0.0)),
+    "hot": ((22.0, 32.0), (0.0, 1.0)),
+}
+_MARKED = 10.0
+
 _TEXT = """## Fuzzy c-means (section 20.1)
 
 The membership functions of the three clusters, m = 2, over the plane (Fig. 20.2 of the notes): each
@@ -26,6 +40,10 @@ def report(page: Page, setting: Setting) -> None:
     """The figure, and the claims of the section but for the exponent."""
     X, _ = rows()
     model = fitted(X)
+    memberships = {name: np.interp(_MARKED, *of) for name, of in _FUZZY_SETS.items()}
+    words = ", ".join(f"{u:.1f} ({name})" for name, u in memberships.items())
+    page.say(_SETS.format(memberships=words))
+    page.show(setting.save(_fuzzy_sets(), "figure_20_1"), "Fig. 20.1: cold, warm and hot")
     page.say(_TEXT)
     picture = _picture(model, X, setting)
     page.show(setting.save(picture, "figure_20_2"), "Fig. 20.2: three membership functions")
@@ -90,6 +108,18 @@ def _similar_to_kmeans(model: FuzzyCMeans, X: Doubles) -> Claim:
 
 def _verdict(holds: bool) -> Verdict:
     return Verdict.HOLDS if holds else Verdict.FAILS
+
+
+def _fuzzy_sets() -> Figure:
+    figure = Figure(figsize=(6.0, 2.6), layout="constrained")
+    ax = figure.subplots()
+    colours = ("#0072B2", "#E69F00", "#D55E00")
+    for colour, (name, of) in zip(colours, _FUZZY_SETS.items(), strict=True):
+        ax.plot(_TEMPERATURES, np.interp(_TEMPERATURES, *of), color=colour, label=name)
+    ax.axvline(_MARKED, color="0.5", lw=1, ls="--")
+    ax.set(xlabel="temperature", ylabel="membership", ylim=(-0.03, 1.05))
+    figure.legend(loc="outside right upper", frameon=False)
+    return figure
 
 
 def _picture(model: FuzzyCMeans, X: Doubles, setting: Setting) -> Figure:

@@ -34,7 +34,7 @@ def test_lecture20_verdicts_are_those_of_the_page(fast, kept_verdicts):
     page = fast(make)
     assert [(claim.place, claim.verdict) for claim in page.claims] == VERDICTS
     assert kept_verdicts("lecture20") == VERDICTS
-    for name in ("figure_20_2", "exponent", "figure_20_3"):
+    for name in ("figure_20_1", "figure_20_2", "exponent", "figure_20_3"):
         assert f"(figures/{name}.png)" in page.text
 
 
