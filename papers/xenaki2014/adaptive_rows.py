@@ -28,11 +28,16 @@ OTHER_COUNT = {("Wine", "SAPCM", 0.05, 8): 6}
 
 
 class Outcome(NamedTuple):
-    """What a method found; k-means has no memberships."""
+    """What a method found; k-means has no memberships.
+
+    Prototypes have the units of the rows; radii, of PCM only, are eta in these units by feature.
+    """
 
     n_clusters: int
     labels: NDArray[np.int_]
     memberships: NDArray[np.float64] | None
+    prototypes: NDArray[np.float64]
+    radii: NDArray[np.float64] | None = None
 
 
 def key(row: Row) -> tuple[str, str, float | None, int | None]:
@@ -53,4 +58,6 @@ def fitted(row: Row, X: NDArray[np.float64], *, max_iter: int = MAX_ITER) -> Out
     else:
         model = PaperAPCM(row.m_ini, beta=row.beta, **how)
     model.fit(X)
-    return Outcome(len(model.cluster_centers_), model.labels_, model.memberships_)
+    centers = model.cluster_centers_  # in the box
+    prototypes = X.min(axis=0) + centers * np.ptp(X, axis=0) / model._side
+    return Outcome(len(centers), model.labels_, model.memberships_, prototypes)

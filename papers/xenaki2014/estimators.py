@@ -1,7 +1,7 @@
 """The estimators with the paper's own choices: its start, its box, and its bisection."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,9 +11,16 @@ from typicality.membership import SparsePossibilistic
 from typicality.solve.starts import at_row, farthest_rows
 from typicality.spaces import Gaps
 
-__all__ = ["Bisected", "BisectedSAPCM", "PaperAPCM", "PaperSAPCM", "PaperSeqSAPCM"]
+__all__ = [
+    "Bisected",
+    "BisectedSAPCM",
+    "PaperAPCM",
+    "PaperSAPCM",
+    "PaperSeqSAPCM",
+    "RandomAPCM",
+    "with_constants",
+]
 
-_SIDE = 10.0  # of the box
 _HALF_INTERVAL = 1e-4  # where the bisection ends
 _N_HALVINGS = 14  # enough for any interval between 0 and 1
 
@@ -30,9 +37,11 @@ class ByThePaper(AdaptiveClusterer):
     Prototypes are in the units of the box, and only training rows have labels.
     """
 
+    _side: ClassVar[float] = 10.0  # of the box
+
     def _open(self, rows: Any, weight: Any, **_: Any) -> Any:
         low, high = rows.min(axis=0), rows.max(axis=0)
-        return super()._open((rows - low) * (_SIDE / (high - low)), weight)
+        return super()._open((rows - low) * (self._side / (high - low)), weight)
 
     def _gaps(self, space: Any) -> EveryRow:
         return EveryRow(space, space.sample(at_most=None))
@@ -44,6 +53,16 @@ class ByThePaper(AdaptiveClusterer):
 
 class PaperAPCM(ByThePaper, AdaptivePCM):
     """APCM."""
+
+
+class RandomAPCM(PaperAPCM):
+    """APCM that starts at random rows instead of max-min."""
+
+    _seed: ClassVar[int] = 0
+
+    def _first_prototypes(self, space: Any) -> Any:
+        rows = np.random.RandomState(self._seed).permutation(space.rows.n_rows)[: self.n_clusters]
+        return space.near_rows(rows, share=0.0)
 
 
 class PaperSAPCM(ByThePaper, SparseAdaptivePCM):
@@ -83,3 +102,8 @@ class BisectedSAPCM(PaperSAPCM):
 
     def _sparse_rule(self, eta: Any, lam: float) -> SparsePossibilistic:
         return Bisected(eta, lam, float(self.p))
+
+
+def with_constants(estimator: type[Any], **constants: Any) -> type[Any]:
+    """The estimator with another side of the box, or another seed."""
+    return type(estimator.__name__, (estimator,), constants)

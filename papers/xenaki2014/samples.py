@@ -5,15 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import Ellipse
 
 from regenerating import Claim, Page, Setting, Verdict, markdown_table
 from typicality.datasets import make_three_gaussians
 from xenaki2014.adaptive_rows import Outcome, fitted
-from xenaki2014.data import Result, measured
+from xenaki2014.data import LOADERS, Result, measured
 from xenaki2014.other_rows import by_fuzzy_c_means, by_kmeans, by_possibilistic_c_means
 from xenaki2014.printed import THREE_GAUSSIANS, Row
 
-__all__ = ["report"]
+__all__ = ["picture_of_s2", "report"]
 
 _ADAPTIVE = ("APCM", "SAPCM", "SeqSAPCM")
 _SEED = 0
@@ -32,7 +33,9 @@ _PANELS = (
 
 _FIGURE = """## Figure 1
 
-The panels of the paper, drawn for the sample of Table 1 above."""
+The panels of the paper, drawn for the sample of Table 1 above. Bold dots are the representatives.
+Panel (e) has a circle of radius η around each; it is an ellipse here, because PCM works on scaled
+features and the rows are drawn unscaled."""
 
 _TEXT = """## Experiment 1, {n_samples} fresh samples
 
@@ -114,6 +117,20 @@ def _picture() -> Figure:
         row = next(r for r in THREE_GAUSSIANS if (r.method, r.beta, r.m_ini) == panel)
         outcome = _outcome(row)
         ax.scatter(*X.T, c=outcome.labels, cmap="tab10", vmin=0, vmax=9, s=3)
+        ax.scatter(*outcome.prototypes.T, c="black", s=28, zorder=3)
+        if outcome.radii is not None:
+            for centre, radii in zip(outcome.prototypes, outcome.radii, strict=True):
+                ax.add_patch(Ellipse(centre, *(2 * radii), fill=False, color="black", lw=1.2))
         m, rand, *_ = measured(truth, outcome)
         ax.set_title(f"({letter}) {row.setting}\nm = {m}, RM {rand:.2f}", fontsize=8)
+    return figure
+
+
+def picture_of_s2() -> Figure:
+    """Fig. 2: the rows of S2 with the true labels."""
+    X, truth = LOADERS["S2"]()
+    figure = Figure(figsize=(5.0, 4.6), layout="constrained")
+    ax = figure.subplots()
+    ax.scatter(*X.T, c=truth, cmap="tab20", s=2)
+    ax.set(aspect="equal", xticks=[], yticks=[])
     return figure

@@ -77,8 +77,10 @@ def _fuzzy(task: Task, data: Data) -> tuple[Result, str]:
 
 
 def _possibilistic(task: Task, data: Data) -> tuple[Result, str]:
-    X, truth = data
-    return _plainly(task.row, measured(truth, by_possibilistic_c_means(task.row, X)))
+    row, (X, truth) = task.row, data
+    result, verdict = _plainly(row, measured(truth, by_possibilistic_c_means(row, X)))
+    right = result != row.result and result[0] == row.m_final
+    return result, f"m agrees; measures {verdict}" if right else verdict
 
 
 def _plainly(row: Row, result: Result) -> tuple[Result, str]:

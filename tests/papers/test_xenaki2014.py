@@ -18,6 +18,10 @@ VERDICTS = [
     ("Table 1, APCM", Verdict.HOLDS),
     ("abstract, λ", Verdict.FAILS),
     ("section 2, sparsity", Verdict.HOLDS),
+    ("section 2, β", Verdict.IN_PART),
+    ("section 2, footnote 3", Verdict.HOLDS),
+    ("section 2, p", Verdict.IN_PART),
+    ("section 3, footnote 5", Verdict.IN_PART),
     ("proposition 2", Verdict.FAILS),
     ("proposition 3", Verdict.IN_PART),
 ]
