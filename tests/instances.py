@@ -86,6 +86,12 @@ WITH_NOISE = [
     FuzzyCMeans(n_clusters=3, noise_distance="auto", kernel="gaussian"),
 ]
 
+ELLIPSOIDS = [
+    FuzzyCMeans(n_clusters=3, covariance_type="full"),
+    FuzzyCMeans(n_clusters=3, m=1.5, covariance_type="full", shrinkage=0.1, noise_distance="auto"),
+    PossibilisticCMeans(n_clusters=3, covariance_type="full", eta_scale=1.0),
+]
+
 DISTANCE_KINDS = [type(named_kernel(name)) for name in DISTANCE_KERNELS]
 KERNELS = [
     Linear(),

@@ -15,6 +15,7 @@ from instances import (
     AUTOMATIC,
     CUTTERS,
     DETECTORS,
+    ELLIPSOIDS,
     ESTIMATORS,
     KERNEL_ESTIMATORS,
     WITH_NOISE,
@@ -28,7 +29,7 @@ from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation
 from typicality.report.payload import build_payload
 
-PROTOTYPES = [*ESTIMATORS, *KERNEL_ESTIMATORS, *ADAPTIVE, *WITH_NOISE]
+PROTOTYPES = [*ESTIMATORS, *KERNEL_ESTIMATORS, *ADAPTIVE, *WITH_NOISE, *ELLIPSOIDS]
 ALL = [*PROTOTYPES, *DETECTORS, *CUTTERS, *AUTOMATIC]
 KEEPING = [model for model in ALL if getattr(model, "store_memberships", True)]
 

@@ -69,6 +69,7 @@ _PARTS = (
     *_in("solve.schedules", "LambdaPath"),
     *_in("solve.picard", "Status"),
     *_in("spaces.euclidean", "Centroids"),
+    *_in("spaces.ellipsoids", "Ellipsoids"),
     *_in("spaces.gram", "ExpandedPrototypes"),
     *_in("spaces.nearest", "NearestRows", "GivenDistances"),
     *_in("density", "LeaveOneOut", "Calibration"),

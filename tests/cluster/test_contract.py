@@ -14,6 +14,7 @@ from instances import (
     AUTOMATIC,
     CUTTERS,
     DETECTORS,
+    ELLIPSOIDS,
     ESTIMATORS,
     KERNEL_ESTIMATORS,
     WITH_NOISE,
@@ -28,6 +29,7 @@ EVERY = [
     *CUTTERS,
     *ADAPTIVE,
     *WITH_NOISE,
+    *ELLIPSOIDS,
     AUTOMATIC[0],
 ]
 DEGREES = ("predict_memberships", "predict_typicality", "transform", "score_samples")

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
 
 from instances import ESTIMATORS
 from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
@@ -212,6 +214,69 @@ def test_outliers_belong_nowhere(blobs, objective):
     fuzzy = FuzzyCMeans(3, random_state=0, n_init=5).fit(X)
     assert possibilistic.memberships_[-1].sum() < 0.02
     assert_allclose(fuzzy.memberships_[-1].sum(), 1.0)
+
+
+def sheared(rng, n_rows=150):
+    """Two long clusters side by side, which round clusters cut across."""
+    rows = rng.normal(size=(2 * n_rows, 2)) * [4.0, 0.5]
+    truth = np.repeat([0, 1], n_rows)
+    rows[:, 1] += 4.0 * truth
+    return rows @ np.array([[1.0, 1.0], [0.0, 1.0]]), truth
+
+
+def test_ellipsoids_are_the_iteration_of_gustafson_and_kessel(rng):
+    X, _ = sheared(rng)
+    model = FuzzyCMeans(
+        2, m=2, covariance_type="full", shrinkage=0.0, random_state=0, tol=1e-9
+    ).fit(X)
+    u = model.memberships_
+    for _ in range(50):
+        w = u**2
+        V = w.T @ X / w.sum(axis=0)[:, None]
+        F = [(w[:, [k]] * (X - V[k])).T @ (X - V[k]) / w[:, k].sum() for k in range(2)]
+        A = [np.sqrt(np.linalg.det(f)) * np.linalg.inv(f) for f in F]
+        d = np.stack([((X - V[k]) @ A[k] * (X - V[k])).sum(axis=1) for k in range(2)], axis=1)
+        u = (1 / d) / (1 / d).sum(axis=1, keepdims=True)
+    assert_allclose(model.cluster_centers_, V, atol=1e-6)
+    assert_allclose(model.covariances_, F, atol=1e-5)
+    assert_allclose(model.memberships_, u, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [FuzzyCMeans, PossibilisticCMeans])
+def test_ellipsoids_find_long_clusters(rng, kind):
+    X, truth = sheared(rng)
+    by_shape = {
+        shape: kind(2, covariance_type=shape, random_state=0).fit(X).labels_
+        for shape in ("spherical", "full")
+    }
+    assert adjusted_rand_score(truth, by_shape["spherical"]) < 0.3
+    assert adjusted_rand_score(truth, by_shape["full"]) > 0.95
+
+
+def test_shrinkage_keeps_ellipsoids_of_few_rows_from_becoming_needles():
+    """Gustafson-Kessel without shrinkage loses on Wine: 13 columns, 60 rows in a cluster."""
+    wine = load_wine()
+    X = StandardScaler().fit_transform(wine.data)
+    agreement = {
+        shrinkage: adjusted_rand_score(
+            wine.target,
+            FuzzyCMeans(3, covariance_type="full", shrinkage=shrinkage, random_state=0).fit_predict(
+                X
+            ),
+        )
+        for shrinkage in (0.0, "auto")
+    }
+    assert agreement[0.0] < 0.78
+    assert agreement["auto"] > 0.8
+    flat = X[:10]  # fewer rows than columns
+    model = FuzzyCMeans(2, covariance_type="full", random_state=0).fit(flat)
+    assert np.isfinite(model.memberships_).all()
+    assert (np.linalg.eigvalsh(model.covariances_) > 0).all()
+
+
+def test_ellipsoids_need_coordinates(blobs):
+    with pytest.raises(ValueError, match="covariance_type"):
+        FuzzyCMeans(3, covariance_type="full", kernel="gaussian").fit(blobs[0])
 
 
 def test_noise_clustering_is_the_iteration_of_dave(blobs):

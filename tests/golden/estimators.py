@@ -38,9 +38,11 @@ def configurations() -> dict[str, Callable[[str], Any]]:
     return {
         "fuzzy": lambda kernel: ty.FuzzyCMeans(3, kernel=kernel, random_state=0),
         "entropy": lambda kernel: ty.EntropyCMeans(3, kernel=kernel, random_state=0),
-        "pcm": lambda kernel: ty.PossibilisticCMeans(3, kernel=kernel, random_state=0),
+        "pcm": lambda kernel: ty.PossibilisticCMeans(
+            3, eta_scale=0.1, kernel=kernel, random_state=0
+        ),
         "pcm93": lambda kernel: ty.PossibilisticCMeans(
-            2, objective="1993", kernel=kernel, random_state=0
+            2, eta_scale=0.1, objective="1993", kernel=kernel, random_state=0
         ),
         "adaptive": lambda kernel: ty.AdaptivePCM(5, kernel=kernel),
         "sparse_adaptive": lambda kernel: ty.SparseAdaptivePCM(5, lam=0.05, kernel=kernel),

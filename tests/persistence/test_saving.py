@@ -30,6 +30,7 @@ from instances import (
     AUTOMATIC,
     CUTTERS,
     DETECTORS,
+    ELLIPSOIDS,
     ESTIMATORS,
     KERNEL_ESTIMATORS,
     WITH_NOISE,
@@ -98,6 +99,7 @@ CONFIGURATIONS = {
                 *CUTTERS,
                 *ADAPTIVE,
                 *WITH_NOISE,
+                *ELLIPSOIDS,
                 *AUTOMATIC,
             ]
         )

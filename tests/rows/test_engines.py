@@ -42,6 +42,7 @@ ESTIMATORS = [
     SparseAdaptivePCM(5, lam=0.2),
     SequentialPCM(),
     FuzzyCMeans(3, noise_distance="auto", random_state=0),
+    FuzzyCMeans(3, covariance_type="full", random_state=0),
     SequentialPCM(lam=0.3),
 ]
 FUZZY, ONE_BY_ONE = ESTIMATORS[0], ESTIMATORS[-1]

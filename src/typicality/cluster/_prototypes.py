@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
@@ -42,7 +43,8 @@ from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import ClusterState
 from typicality.spaces import Prototypes, Space
 from typicality.spaces.base import Outcome, Tally
-from typicality.spaces.euclidean import Centroids
+from typicality.spaces.ellipsoids import Ellipsoidal, Ellipsoids
+from typicality.spaces.euclidean import Centroids, Euclidean
 from typicality.spaces.gram import ExpandedPrototypes
 
 Found = tuple[OpenSpace, PicardResult[State]]
@@ -104,6 +106,7 @@ class PrototypeClusterer(ClusterMixin, Estimator):
     prototype_labels_: Annotated[Labels, "c", Index("c", lowest=-1)]
     n_clusters_: int
     cluster_centers_: Annotated[Floats, "c d"]
+    covariances_: Annotated[Floats, "c d d"]
     labels_: Annotated[Labels, "N"]
     memberships_: Annotated[Floats, "N c"]
     objective_: float
@@ -235,7 +238,16 @@ class PrototypeClusterer(ClusterMixin, Estimator):
 
     def _open(self, rows: Floats, weight: Floats | None, **scaling: Any) -> OpenSpace:
         sums = SumOptions.of(self)
-        return open_space(self.kernel, self.sigma, rows, weight, sums=sums, **scaling)
+        opened = open_space(self.kernel, self.sigma, rows, weight, sums=sums, **scaling)
+        if getattr(self, "covariance_type", "spherical") == "spherical":
+            return opened
+        if type(opened.space) is not Euclidean:
+            raise ValueError(
+                f"covariance_type='full' needs coordinates, and kernel={self.kernel!r} has none. "
+                "Use kernel='linear', or covariance_type='spherical'."
+            )
+        shrinkage = self.shrinkage
+        return replace(opened, space=Ellipsoidal(opened.space.rows, shrinkage=shrinkage))
 
     def _begin(self, callbacks: FitCallbacks, opened: OpenSpace, *, n_runs: int | None) -> None:
         """Warn of suspicious features, and begin the runs."""
@@ -313,6 +325,8 @@ class PrototypeClusterer(ClusterMixin, Estimator):
         if isinstance(prototypes, Centroids):
             reader: Any = opened.reader
             attributes["cluster_centers_"] = reader.restore(prototypes.centers)
+        if isinstance(prototypes, Ellipsoids):
+            attributes["covariances_"] = prototypes.covariances.astype(opened.space.dtype)
         return attributes
 
     def _labels_and_memberships(self, X: ArrayLike) -> tuple[Labels, Floats]:

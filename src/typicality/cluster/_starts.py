@@ -1,7 +1,7 @@
 """Starts of the estimators that are told the number of clusters, and the best run from them."""
 
 from collections.abc import Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from typicality.rows import count_distinct_rows
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.starts import NAMED_STARTS, best_of, start_rows
 from typicality.solve.step import Alternation, ClusterState
-from typicality.spaces import Space
+from typicality.spaces import Ellipsoidal, Space
 
 _KEPT_OF_THE_START = 0.05  # of the way back to it, before each rule
 
@@ -28,6 +28,11 @@ START_CONSTRAINTS: dict[str, list[Any]] = {
     "init": [StrOptions(set(NAMED_STARTS)), callable, "array-like"],
     "n_init": [Interval(Integral, 1, None, closed="left")],
     "random_state": ["random_state"],
+}
+# Of those whose clusters can be ellipsoids.
+SHAPE_CONSTRAINTS: dict[str, list[Any]] = {
+    "covariance_type": [StrOptions({"spherical", "full"})],
+    "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
 }
 
 
@@ -170,3 +175,16 @@ def best_run(
     best = best_of(results, [result.objectives[-1] for result in results])
     require_finite(best)
     return best
+
+
+def fuzzy_run(
+    space: Space[Any], starts: list[Any], rule: MembershipRule, callbacks: FitCallbacks
+) -> PicardResult[State]:
+    """The best run of fuzzy c-means; ellipsoids start from the round clusters that it finds."""
+    if isinstance(space, Ellipsoidal):
+        centers = [space.round.at(start.centers) for start in starts]
+        result = best_run(space.round, centers, [rule], callbacks)
+        if result.status is Status.STOPPED:
+            return result
+        starts = [space.at(result.state.prototypes.centers)]
+    return best_run(space, starts, [rule], callbacks)

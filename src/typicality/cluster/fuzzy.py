@@ -21,7 +21,13 @@ from typicality.cluster._diagnostics import (
     warn_about_partition,
 )
 from typicality.cluster._prototypes import Clustering, Found, PrototypeClusterer
-from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
+from typicality.cluster._starts import (
+    SHAPE_CONSTRAINTS,
+    START_CONSTRAINTS,
+    Starts,
+    best_run,
+    fuzzy_run,
+)
 from typicality.kernels import Kernel
 from typicality.membership.entropic import Entropic
 from typicality.membership.fuzzy import Fuzzy, FuzzyWithNoise
@@ -113,6 +119,17 @@ class FuzzyCMeans(PrototypeClusterer):
         The width of the kernel, or the name of a rule that computes it
         (:mod:`typicality.bandwidth`): "auto", "median", "knn", "scott", "silverman" or
         "loo-likelihood". Not used by kernels without a width.
+    covariance_type : {"spherical", "full"}, default="spherical"
+        "full" gives each cluster a covariance :math:`F_k`, the weighted covariance of the rows, and
+        measures distances by it: clusters are ellipsoids of equal volume :cite:`gustafson1979`. The
+        squared distance is then :math:`\det(F_k)^{1/d} (x_h - v_k)^\top F_k^{-1} (x_h - v_k)`. It
+        starts from the spherical clusters. Only with the linear kernel. Scale the features, and use
+        it if there are many more rows in each cluster than features. See docs/theory.
+    shrinkage : float or "auto", default="auto"
+        With "full" covariances, the share :math:`\gamma` of a round covariance, from 0 to 1
+        :cite:`babuska2002`. "auto" is :math:`\gamma = (d + 1) / (d + 1 + n_k)`, where
+        :math:`n_k` is the effective number of rows of the cluster. With 0, a cluster with few rows
+        becomes a thin needle.
     init : str, array-like or callable, default="k-means++"
         The initial prototypes. The names "k-means++", "k-means||", "max-min" and "random" choose
         them from the rows. An array of shape (n_clusters, n_features) gives prototypes; one of
@@ -154,6 +171,8 @@ class FuzzyCMeans(PrototypeClusterer):
         The prototypes. Prototype k has the label k. Prototypes that share a label with another one,
         or that no row prefers, come last. Only in the input space, because prototypes in the space
         of a kernel have no coordinates.
+    covariances_ : array of shape (n_clusters, n_features, n_features)
+        With "full" covariances, the covariance of each cluster.
     prototype_labels_ : array of shape (n_clusters,), int32
         The label of each prototype: 0, 1, 2, ... unless prototypes coincide.
     n_clusters_ : int
@@ -169,7 +188,7 @@ class FuzzyCMeans(PrototypeClusterer):
     objective_ : float
         The objective at the end.
     objective_path_ : array of shape (n_iter,)
-        The objective before each iteration. It never rises.
+        The objective before each iteration. It never rises, except with "full" covariances.
     kernel_ : Kernel or str
         The kernel that was used.
     sigma_ : float or None
@@ -209,6 +228,7 @@ class FuzzyCMeans(PrototypeClusterer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrototypeClusterer._parameter_constraints,
         **START_CONSTRAINTS,
+        **SHAPE_CONSTRAINTS,
         "m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"})],
         "noise_distance": [
             Interval(Real, 0, np.inf, closed="neither"),
@@ -227,6 +247,8 @@ class FuzzyCMeans(PrototypeClusterer):
         noise_distance: float | str | None = None,
         kernel: str | Kernel | Callable[..., Any] = "linear",
         sigma: float | str = "auto",
+        covariance_type: str = "spherical",
+        shrinkage: float | str = "auto",
         init: Any = "k-means++",
         n_init: int = 1,
         max_samples: int | str | None = "auto",
@@ -241,6 +263,8 @@ class FuzzyCMeans(PrototypeClusterer):
         self.noise_distance = noise_distance
         self.kernel = kernel
         self.sigma = sigma
+        self.covariance_type = covariance_type
+        self.shrinkage = shrinkage
         self.init = init
         self.n_init = n_init
         self.max_samples = max_samples
@@ -257,8 +281,9 @@ class FuzzyCMeans(PrototypeClusterer):
         has_noise = self.noise_distance is not None
         space = starts.typical(opened.space) if has_noise else opened.space
         drawn = starts.draw(opened, rule, within=space)
-        self._begin(callbacks, opened, n_runs=len(drawn) + has_noise)
-        result = best_run(space, drawn, [rule], callbacks)
+        n_runs = len(drawn) + has_noise + (self.covariance_type == "full")
+        self._begin(callbacks, opened, n_runs=n_runs)
+        result = fuzzy_run(space, drawn, rule, callbacks)
         self.noise_distance_ = None
         if has_noise:
             result = self._with_noise(opened.space, space, result, callbacks)

@@ -20,7 +20,7 @@ from typicality.cluster._diagnostics import (
     warn_about_prototype_labels,
 )
 from typicality.cluster._prototypes import Clustering, Found, PrototypeClusterer
-from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
+from typicality.cluster._starts import SHAPE_CONSTRAINTS, START_CONSTRAINTS, Starts, fuzzy_run
 from typicality.cluster.fuzzy import fuzzifier
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
@@ -28,7 +28,7 @@ from typicality.membership.possibilistic import Possibilistic1993, Possibilistic
 from typicality.membership.spread import spread_from_partition
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import Alternation, ClusterState
-from typicality.spaces import Space
+from typicality.spaces import Ellipsoidal, Space
 from typicality.spaces.base import is_reached
 
 _SCALES: list[float] = [
@@ -110,6 +110,18 @@ class PossibilisticCMeans(PrototypeClusterer):
         numbers of rows and features, as in :class:`FuzzyCMeans`.
     fcm_m : float, "auto" or None, default=None
         Another fuzzifier for the preliminary fuzzy c-means; None is `m`.
+    covariance_type : {"spherical", "full"}, default="spherical"
+        "full" gives each cluster a covariance :math:`F_k`, the weighted covariance of the rows, and
+        measures distances by it: clusters are ellipsoids of equal volume :cite:`gustafson1979`. The
+        squared distance is then :math:`\det(F_k)^{1/d} (x_h - v_k)^\top F_k^{-1} (x_h - v_k)`. It
+        starts from the spherical clusters, and the possibilistic iterations keep the covariances of
+        the preliminary fuzzy partition. Only with the linear kernel. Scale the features, and use
+        it if there are many more rows in each cluster than features. See docs/theory.
+    shrinkage : float or "auto", default="auto"
+        With "full" covariances, the share :math:`\gamma` of a round covariance, from 0 to 1
+        :cite:`babuska2002`. "auto" is :math:`\gamma = (d + 1) / (d + 1 + n_k)`, where
+        :math:`n_k` is the effective number of rows of the cluster. With 0, a cluster with few rows
+        becomes a thin needle.
     init : str, array-like or callable, default="k-means++"
         The initial prototypes. The names "k-means++", "k-means||", "max-min" and "random" choose
         them from the rows. An array of shape (n_clusters, n_features) gives prototypes; one of
@@ -153,6 +165,8 @@ class PossibilisticCMeans(PrototypeClusterer):
         The prototypes. Prototype k has the label k. Prototypes that share a label with another one,
         or that no row prefers, come last. Only in the input space, because prototypes in the space
         of a kernel have no coordinates.
+    covariances_ : array of shape (n_clusters, n_features, n_features)
+        With "full" covariances, the covariance of each cluster.
     prototype_labels_ : array of shape (n_clusters,), int32
         The label of each prototype. Prototypes that coincide share a label.
     n_clusters_ : int
@@ -203,6 +217,7 @@ class PossibilisticCMeans(PrototypeClusterer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrototypeClusterer._parameter_constraints,
         **START_CONSTRAINTS,
+        **SHAPE_CONSTRAINTS,
         "eta": [StrOptions({"fcm"}), Interval(Real, 0, np.inf, closed="neither"), "array-like"],
         "eta_scale": [StrOptions({"auto"}), Interval(Real, 0, np.inf, closed="neither")],
         "objective": [StrOptions({"1993", "1996"})],
@@ -225,6 +240,8 @@ class PossibilisticCMeans(PrototypeClusterer):
         objective: str = "1996",
         m: float | str = "auto",
         fcm_m: float | str | None = None,
+        covariance_type: str = "spherical",
+        shrinkage: float | str = "auto",
         init: Any = "k-means++",
         n_init: int = 1,
         max_samples: int | str | None = "auto",
@@ -242,6 +259,8 @@ class PossibilisticCMeans(PrototypeClusterer):
         self.objective = objective
         self.m = m
         self.fcm_m = fcm_m
+        self.covariance_type = covariance_type
+        self.shrinkage = shrinkage
         self.init = init
         self.n_init = n_init
         self.max_samples = max_samples
@@ -260,12 +279,13 @@ class PossibilisticCMeans(PrototypeClusterer):
         typical = starts.typical(opened.space)
         m = fuzzifier(self.m, typical)
         fuzzy = Fuzzy(m if self.fcm_m is None else fuzzifier(self.fcm_m, typical))
-        needs_partition = estimates_eta or not starts.is_array
+        has_shapes = self.covariance_type == "full"
+        needs_partition = estimates_eta or has_shapes or not starts.is_array
         start_rule = fuzzy if needs_partition else self._rule_with(eta, m)
         drawn = starts.draw(opened, start_rule, within=typical)
         tries_scales = estimates_eta and self.eta_scale == "auto"
-        n_runs = None if tries_scales else len(drawn) + needs_partition
-        self._begin(callbacks, opened, n_runs=n_runs)
+        n_runs = len(drawn) + needs_partition + has_shapes
+        self._begin(callbacks, opened, n_runs=None if tries_scales else n_runs)
         prototypes: Any = drawn[0]
         if needs_partition:
             prototypes = self._partition(typical, drawn, fuzzy, callbacks)
@@ -275,7 +295,8 @@ class PossibilisticCMeans(PrototypeClusterer):
         states = [
             (scale, ClusterState(prototypes, self._rule_with(eta, m))) for scale, eta in trials
         ]
-        self.eta_scale_, result = self._widest_apart(opened.space, states, callbacks)
+        space = opened.space.rigid if isinstance(opened.space, Ellipsoidal) else opened.space
+        self.eta_scale_, result = self._widest_apart(space, states, callbacks)
         self.m_ = m
         return opened, result
 
@@ -319,7 +340,7 @@ class PossibilisticCMeans(PrototypeClusterer):
     ) -> Any:
         """The prototypes of the preliminary fuzzy c-means."""
         stage = "Preliminary fuzzy c-means: "
-        result = best_run(space, starts, [fuzzy], callbacks)
+        result = fuzzy_run(space, starts, fuzzy, callbacks)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter, stage=stage)
         advice = partial(fuzzy_collapse_advice, fuzzy.m)
         warn_about_collapse(space, result.state, advice, stage=stage)

@@ -1,6 +1,6 @@
 """The input space: prototypes are weighted means of rows, from one fold over the rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -76,7 +76,7 @@ class Centroids(Prototypes):
         return type(self)(self.origin, np.concatenate([self.offsets, other.offsets]))
 
     def blend(self, other: Self, share: float) -> Self:
-        return type(self)(self.origin, self.offsets + share * (other.offsets - self.offsets))
+        return replace(self, offsets=self.offsets + share * (other.offsets - self.offsets))
 
     def mutual_sqdist(self) -> Doubles:
         sqdist: Doubles = cdist(self.offsets, self.offsets, "sqeuclidean")
@@ -94,7 +94,7 @@ class Centroids(Prototypes):
     def _tensor_sqdist(self, X: Any) -> Any:
         import torch
 
-        rows, centers = _about(self.origin, X), tensor_of(self.offsets, str(X.device))
+        rows, centers = about(self.origin, X), tensor_of(self.offsets, str(X.device))
         norms = rows.square().sum(dim=1, keepdim=True) + centers.square().sum(dim=1)
         return torch.addmm(norms, rows, centers.T, alpha=-2.0).clamp_(min=0.0)
 
@@ -167,7 +167,7 @@ class Euclidean(Space[Centroids]):
         if is_sparse(X):  # they are summed as they are, and the origin is subtracted from the sums
             about_zero: Doubles = (X.astype(np.float64, copy=False).T @ weights).T
             return np.asarray(about_zero - weights.sum(axis=0)[:, None] * origin)
-        rows = _about(origin, X)
+        rows = about(origin, X)
         if is_tensor(X):
             weights = tensor_of(weights, str(X.device))
             return np.asarray((weights.double().T @ rows).cpu().numpy())
@@ -215,13 +215,17 @@ class Euclidean(Space[Centroids]):
         tally = Tally.of(labels, block.weight, c) if wanted.counted else 0
         return Sums(first, mass, within, mass, objective, tally, members)
 
+    def over(self, rows: Rows) -> "Euclidean":
+        """A space of the same kind over other rows."""
+        return Euclidean(rows)
+
     @cached_property
     def _typical(self) -> "Euclidean | None":  # type: ignore[override]
         """The space of the typical rows, if there are others. One fold, and medians of a sample."""
         far = far_points(self.rows)
         if self.rows.fold(lambda block: len(far.find(block))) == 0:
             return None
-        typical = Euclidean(self.rows.reweighted(far.weigh))
+        typical = self.over(self.rows.reweighted(far.weigh))
         typical._typical = None
         return typical
 
@@ -271,11 +275,11 @@ class Euclidean(Space[Centroids]):
         if self.rows.n_rows <= at_most and self.rows.in_memory:
             return None
         few = self.rows.sample(at_most)
-        sample = Euclidean(few.rows, few.weight.astype(self.rows.dtype))
+        sample = self.over(rows_in_memory(few.rows, few.weight.astype(self.rows.dtype)))
         return Subsample(sample, lambda p: self.at(p.centers), lambda p: sample.at(p.centers))
 
 
-def _about(origin: Floats, X: Any) -> Any:
+def about(origin: Floats, X: Any) -> Any:
     """Rows of an array or a tensor relative to an origin, as float64."""
     if is_tensor(X):
         return X.double() - tensor_of(origin, str(X.device)).double()
