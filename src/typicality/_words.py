@@ -69,6 +69,14 @@ def enumerated(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
+def rows_for_alarms(rate: float) -> int:
+    """The number of ordinary rows in which false alarms are counted: 1,000, or more if rare."""
+    many = 1000
+    while many * rate < 10:
+        many *= 10
+    return many
+
+
 def share(part: int, whole: int) -> str:
     """A part of a whole in per cent, never 0 % or 100 % unless it is."""
     percent = 100 * part / whole

@@ -111,6 +111,7 @@ def test_methods_write_their_columns(run, groups, read_csv, tmp_path, method):
         "labels.csv",
         "model",
         "run.json",
+        "summary.txt",
     ]
 
 

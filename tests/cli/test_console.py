@@ -54,6 +54,18 @@ def test_no_progress_where_nobody_watches(capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_progress_is_a_line_a_minute_where_stderr_is_a_file(capsys):
+    times = iter([0, 20, 61, 100, 130])  # the first when it begins
+    terminal = Terminal(clock=lambda: next(times))
+    with terminal.counting("Judging 200 rows", 200) as count:
+        for done in (10, 50, 90, 170):
+            count(done)
+    assert capsys.readouterr() == (
+        "",
+        "Judging 200 rows: 25 %, 1 min\nJudging 200 rows: 85 %, 2 min\n",
+    )
+
+
 HOSTILE = "a\x1b[8m\x1b]0;t\x07\x9b2J\u202eb\u2066\x7f\r"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cli.conftest import invoke
-from typicality.cli.result import tabulate_texts
+from typicality.cli.result import column_of_values, tabulate_texts
 
 SPECIES = ["Adelie penguin", "Gentoo penguin"]
 
@@ -161,3 +161,63 @@ def test_one_column_is_always_the_reason(run, tmp_path):
     assert "co2 1,000 (" in done.stdout
     reasons = (tmp_path / "out" / "outliers.csv").read_text("utf-8")
     assert '"co2 1,000 (' in reasons
+
+
+def test_clusters_that_are_the_values_of_a_column_are_called_so(run, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [f"{i % 5 < 2:d},{a:.2f},{b:.2f}" for i, (a, b) in enumerate(rng.normal(size=(300, 2)))]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["survived,age,fare", *lines]) + "\n", "utf-8")
+    done = run("cluster", path, "-m", "alpha-cut", "--no-report", "-o", tmp_path / "out")
+    text = words_of(done)
+    assert "The clusters are the values of survived." in text
+    assert "--ignore survived" in text
+    record = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
+    assert record["results"]["values_of"] == "survived"
+
+
+def test_column_of_values_is_the_one_that_says_as_much_as_the_labels():
+    labels = np.repeat(np.int32([0, 1, -1]), [40, 30, 5])
+    near = labels.copy()
+    near[:2] = 1
+    columns = {
+        "number": np.random.default_rng(0).normal(size=75),
+        "near": near,
+        "same": np.array(["a", "b", "c"])[labels].tolist(),
+        "constant": ["x"] * 75,
+    }
+    assert column_of_values(columns, labels) == "same"
+    assert column_of_values({"near": near}, labels) is None
+    assert column_of_values(columns, np.zeros(75, np.int32)) is None
+
+
+def test_a_row_that_stands_apart_is_listed_although_none_is_flagged(run, tmp_path):
+    rows = np.random.default_rng(0).normal(size=(16, 3))
+    rows[15] = 30.0
+    lines = [",".join(f"{value:.2f}" for value in row) for row in rows]
+    path = tmp_path / "few.csv"
+    path.write_text("\n".join(["a,b,c", *lines]) + "\n", "utf-8")
+    done = run("outliers", path, "--no-report", "-o", tmp_path / "out")
+    text = words_of(done)
+    assert "None of 16 rows is below the threshold (5 % asked for); 1 stands apart." in text
+    assert "line 17 93.7 %" in text
+    results = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))["results"]
+    assert (results["n_outliers"], results["n_apart"]) == (0, 1)
+
+
+def test_summary_is_the_last_paragraph_of_what_is_printed(clustered, flagged):
+    for done, folder in (clustered, flagged):
+        text = (folder / "summary.txt").read_text("utf-8")
+        assert " ".join(text.split()) in words_of(done)
+        record = json.loads((folder / "run.json").read_text("utf-8"))
+        assert f"How sure? {record['results']['certainty']}" in " ".join(text.split())
+        assert "number, an identifier" in " ".join(text.split())
+
+
+def test_one_column_sets_every_cluster_apart(run, tmp_path):
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.normal(middle, 1.0, 60) for middle in (0, 10, 20)])
+    path = tmp_path / "one.csv"
+    path.write_text("\n".join(["x", *(f"{v:.3f}" for v in values)]) + "\n", "utf-8")
+    done = run("cluster", path, "-m", "fcm", "-k", 3, "--no-report", "-o", tmp_path / "out")
+    assert "no single column" not in done.stdout

@@ -92,7 +92,7 @@ def compared(clean_and_new):
 def test_rows_are_compared_with_a_reference(compared, clean_and_new, read_csv):
     done, folder = compared
     assert done.exit_code == 0, done.stderr
-    assert "outliers among 100 rows, at a false discovery rate of 0.1." in done.stdout
+    assert "outliers among 100 rows, at a false discovery rate of 0.1; " in done.stdout
     assert "clean.csv: 500 rows, 2 columns (width, height)." in " ".join(done.stdout.split())
     assert "item 9" in done.stdout
     rows = read_csv(folder / "outliers.csv")
@@ -123,7 +123,7 @@ def test_rate_flags_rows_against_a_reference_by_the_threshold(clean_and_new, run
     clean, new = clean_and_new
     folder = new.parent / "by-rate"
     done = run("outliers", new, "--reference", clean, "--rate", 0.2, "--output", folder)
-    assert "at a nominal rate of 0.2" in done.stdout
+    assert "are more unusual than 80 % of the reference rows; " in done.stdout
     rows, record = read_csv(folder / "outliers.csv"), json.loads((folder / "run.json").read_text())
     below = [float(row["score"]) < record["results"]["threshold"] for row in rows]
     assert below == [row["outlier"] == "1" for row in rows]

@@ -33,7 +33,7 @@ def sampled(many, run):
 
 def test_outliers_of_a_sample_score_all_rows_as_the_model_does(sampled, many, run, read_csv):
     done, folder = sampled
-    assert f"{N_FITTED} of the 4,000 rows" in " ".join(done.stdout.split())
+    assert f"{N_FITTED} distinct rows of 4,000" in " ".join(done.stdout.split())
     rows = read_csv(folder / "outliers.csv")
     assert len(rows) == N_ROWS
     scored = many.parent / "scored.csv"
@@ -43,23 +43,22 @@ def test_outliers_of_a_sample_score_all_rows_as_the_model_does(sampled, many, ru
         assert float(before["score"]) == pytest.approx(float(after["score"]), rel=1e-8)
 
 
-def test_promise_on_false_alarms_holds_for_rows_of_the_sample_and_for_others(sampled, read_csv):
-    _, folder = sampled
-    rows = read_csv(folder / "outliers.csv")
-    flagged = np.array([int(row["outlier"]) for row in rows])
-    p_values = np.array([float(row["p_value"]) for row in rows])
-    inside = np.zeros(N_ROWS, bool)
-    inside[draw_sample(N_ROWS, N_FITTED, seed=0)] = True
-    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    low, high = record["results"]["false_alarm_interval"]
-    assert record["results"]["sample"] == {"n_rows": N_FITTED}
-    assert low <= flagged[~inside].mean() <= high
-    assert flagged[inside].mean() == pytest.approx(0.1, abs=2 / N_FITTED)
-    # Rows of the fit are ranked among themselves; others are new rows, with conformal p-values.
-    assert sorted(p_values[inside]) == pytest.approx(np.arange(1, N_FITTED + 1) / N_FITTED)
-    for rate in (0.05, 0.1, 0.2, 0.5):
-        assert np.mean(p_values[~inside] <= rate) == pytest.approx(rate, abs=0.03)
-    assert p_values[~inside].min() == pytest.approx(1 / (N_FITTED + 1))
+def test_threshold_and_p_values_are_those_of_all_rows(sampled, read_csv):
+    rows = read_csv(sampled[1] / "outliers.csv")
+    scores, p_values = (np.array([float(r[n]) for r in rows]) for n in ("score", "p_value"))
+    assert sum(int(row["outlier"]) for row in rows) == N_ROWS / 10
+    np.testing.assert_allclose(np.sort(p_values), np.arange(1, N_ROWS + 1) / N_ROWS)
+    assert (np.argsort(scores) == np.argsort(p_values)).all()
+
+
+@pytest.mark.parametrize("call", ["run", "in_blocks"])
+def test_a_low_rate_flags_its_share_of_all_rows(many, call, request, read_csv, tmp_path):
+    """Of the 200 rows that are fitted, none or one would be below the threshold."""
+    options = ["--rate", 0.0025, "--max-rows", 200, "--no-report", "-o", tmp_path / "out"]
+    done = request.getfixturevalue(call)("outliers", many, *options)
+    assert "The 10 most unusual of 4,000 rows (0.25 % asked for)" in " ".join(done.stdout.split())
+    flagged = [row for row in read_csv(tmp_path / "out" / "outliers.csv") if row["outlier"] == "1"]
+    assert len(flagged) == 10
 
 
 def test_sample_is_the_same_for_the_same_seed_and_in_order():
@@ -88,33 +87,33 @@ def test_clusters_of_a_sample_label_all_rows_and_the_page_can_be_made_again(
     assert run("explain", folder, groups, "--line", 67).exit_code == 0
 
 
-def test_rows_of_the_sample_are_found_again_by_its_seed(many, run, read_csv, tmp_path):
-    """Ranks of fitted rows and p-values of others differ: `explain` must know which are which."""
+def test_rows_of_the_sample_are_found_again_by_its_seed(many, run, tmp_path):
     folder = tmp_path / "out"
-    options = ["--max-rows", N_FITTED, "--seed", 3, "--no-report", "--output", folder]
-    assert run("outliers", many, *options).exit_code == 0
-    rows = read_csv(folder / "outliers.csv")
-    inside = np.isin(np.arange(N_ROWS), draw_sample(N_ROWS, N_FITTED, seed=3))
-    otherwise = np.isin(np.arange(N_ROWS), draw_sample(N_ROWS, N_FITTED, seed=0))
-    for which in (inside & ~otherwise, ~inside & otherwise):
-        row = int(np.flatnonzero(which)[0])
-        explained = json.loads(run("explain", folder, many, "--row", row, "--json").stdout)
-        assert 1 - explained["rarer_than"] == pytest.approx(float(rows[row]["p_value"]), rel=1e-6)
+    options = ["-m", "fcm", "-k", 2, "--max-rows", N_FITTED, "--seed", 3, "--output", folder]
+    assert run("cluster", many, "--no-report", *options).exit_code == 0
     with open_table(many) as table:
         loaded = typicality.load(folder)
         places = loaded.places_of_fit(N_ROWS, read_rows(table).fingerprint)
-    assert places.tolist() == np.flatnonzero(inside).tolist()
+    assert places.tolist() == draw_sample(N_ROWS, N_FITTED, seed=3).tolist()
     assert loaded.places_of_fit(N_ROWS, "sha256:another file") is None
+
+
+def test_explain_knows_that_rows_were_those_of_the_fit(sampled, many, run, read_csv):
+    """Rows of the fit are ranked among themselves; others get a p-value of new rows."""
+    rows = read_csv(sampled[1] / "outliers.csv")
+    for row in (0, 2_000):
+        explained = json.loads(run("explain", sampled[1], many, "--row", row, "--json").stdout)
+        assert 1 - explained["rarer_than"] == pytest.approx(float(rows[row]["p_value"]), rel=1e-6)
 
 
 def test_reference_may_be_a_sample_too(many, run, tmp_path, read_csv):
     (tmp_path / "new.csv").write_text("x,y\n0,0\n9,9\n", encoding="utf-8")
     options = ["--reference", many, "--max-rows", N_FITTED, "--output", tmp_path / "out"]
     done = run("outliers", tmp_path / "new.csv", *options)
-    assert "4,000 reference rows" in " ".join(done.stdout.split())
+    assert f"{N_FITTED} distinct rows of 4,000" in " ".join(done.stdout.split())
     rows = read_csv(tmp_path / "out" / "outliers.csv")
     assert [row["outlier"] for row in rows] == ["0", "1"]
-    assert float(rows[1]["p_value"]) == pytest.approx(1 / (N_FITTED + 1), rel=1e-4)
+    assert float(rows[1]["p_value"]) == pytest.approx(1 / (N_ROWS + 1), rel=1e-4)
 
 
 def test_rows_are_judged_block_by_block(monkeypatch):

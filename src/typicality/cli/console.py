@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -14,6 +15,7 @@ from typicality._words import for_people, printable, printable_json, shown_path
 if TYPE_CHECKING:
     from rich.console import Console
 
+_MINUTE = 60  # seconds
 _COLOUR = re.compile(r"(\x1b\[[\d;]*m)")
 
 
@@ -28,15 +30,24 @@ class Terminal:
         Whether only errors are printed.
     as_json : bool
         Whether stdout is for JSON: then what people read is not printed.
+    clock : callable
+        The time in seconds; where stderr is no terminal, progress is one line a minute.
     """
 
-    def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        quiet: bool = False,
+        as_json: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         from rich.console import Console
 
         class Plain(Console):
             def on_broken_pipe(self) -> None:
                 raise
 
+        self._clock = clock
         plain: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False}
         self._out = Plain(file=sys.stdout, quiet=quiet or as_json, **plain)
         self._err = Plain(file=sys.stderr, quiet=quiet, **plain)
@@ -73,7 +84,7 @@ class Terminal:
 
     @contextmanager
     def doing(self, words: str) -> Iterator[Callable[[str], None]]:
-        """Show on a terminal what is being done, and for how long, while it is done.
+        """Show what is being done, and for how long, while it is done.
 
         The block gets a function that changes the words.
         """
@@ -120,7 +131,7 @@ class Terminal:
         from typicality.compiled.small import announcing
 
         if self._err.quiet or not self._err.is_terminal:
-            yield lambda **_: None
+            yield self._told_each_minute(words, total)
             return
         kinds = {
             "spinner": progress.SpinnerColumn(),
@@ -134,6 +145,20 @@ class Terminal:
         line = progress.Progress(*shown, console=self._err, transient=True)
         with line, announcing(self._say_compiling):
             yield partial(line.update, line.add_task(printable(words), total=total))
+
+    def _told_each_minute(self, words: str, total: int | None) -> Callable[..., None]:
+        """A function like that of a bar; on a stream to a file it prints a line once a minute."""
+        began = told = self._clock()
+
+        def update(*, description: str = words, completed: float = 0, total: Any = total) -> None:
+            nonlocal told
+            now = self._clock()
+            if now - told >= _MINUTE and not self._err.quiet:
+                told = now
+                done = f" {floor(100 * completed / total)} %," if total else ""
+                _print(self._err, f"{description}:{done} {(now - began) / _MINUTE:.0f} min")
+
+        return update
 
     @contextmanager
     def passes(self, words: str, rows: Any) -> Iterator[None]:

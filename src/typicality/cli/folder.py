@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from typicality.cli.rows import FileRows
     from typicality.run_folder import Run
 
-REPORT = "report.html"
+REPORT, SUMMARY = "report.html", "summary.txt"
 # All that commands write to a folder of results: nothing else is replaced by --force.
-_WRITTEN = {MODEL, RECORD, REPORT, "comparison.json", "comparison.csv"} | {
+_WRITTEN = {MODEL, RECORD, REPORT, SUMMARY, "comparison.json", "comparison.csv"} | {
     f"{name}.{kind}" for name in ("labels", "clusters", "outliers") for kind in ("csv", "parquet")
 }
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "finufft")

@@ -99,4 +99,4 @@ def outliers(
     if given:
         configured()  # a wrong parameter is told before the file is read
     options = replace(options, transform=options.transform or "auto")
-    run_to_folder(Task(options, "outliers", configured, report, max_rows, reference, fdr))
+    run_to_folder(Task(options, "outliers", configured, report, reference=reference, fdr=fdr))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from sklearn.metrics import normalized_mutual_info_score
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Labels, Places
@@ -16,6 +17,7 @@ from typicality.cli.folder import as_json
 from typicality.cli.rows import FileRows
 from typicality.cli.writing import ShownRows, Tally
 from typicality.fitted import chosen_method
+from typicality.report.certainty import how_sure
 from typicality.report.clusters import PROFILE_LENGTH, ClusterTable
 from typicality.report.features import FeatureTable, largest
 from typicality.report.outliers import Explanation
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 MOST_VALUES = 20  # of a column of text that is counted
 _CALLED = ("name", "title")  # columns that name rows
 _YES_OR_NO = frozenset(["yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein"])
+_SAME, _ROUNDING = 0.95, 1e-9  # normalised mutual information: of clusters that are values
+_FIRST = 1000  # rows that show whether a column has few values
 TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
 
 
@@ -110,7 +114,7 @@ class Result:
         )
         taking_part = {*self.source.column_names}
         texts = {name: some for name, some in cells.items() if name not in taking_part}
-        found = self._outliers() if view.kind == "detector" else self._clusters()
+        found = self._outliers() if view.kind == "detector" else self._clusters(texts)
         if model is not run.model:
             found |= {
                 "chosen": type(model).__name__,
@@ -118,6 +122,7 @@ class Result:
                 "agreement": run.model.agreement_,
             }
         return found | {
+            "certainty": how_sure(run.model, view, self.explanation.clusters),
             "passes": self.passes,
             "sigma": getattr(model, "sigma_", None),
             "n_iter": model.n_iter_,
@@ -130,14 +135,18 @@ class Result:
         }
 
     def _outliers(self) -> dict[str, Any]:
+        gap = None if self.passes else self.judged.view.gap
         return {
             "n_outliers": self.tally.n_unassigned,
             "threshold": self.judged.view.cut,
             "false_alarm_interval": chosen_method(self.run.model).false_alarm_interval_,
-            "gap": None if self.passes else self.judged.view.gap,
+            "gap": gap,
+            "n_apart": None if self.passes else 0 if gap is None else gap[0],
         }
 
-    def _clusters(self) -> dict[str, Any]:
+    def _clusters(self, texts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+        rows = self.shown.rows
+        columns = dict(zip(rows.names, rows.X.T, strict=True)) | rows.texts | dict(texts)
         n_clusters, sizes = int(self.run.model.n_clusters_), self.tally.sizes
         table = self.explanation.clusters
         return {
@@ -145,7 +154,8 @@ class Result:
             "sizes": [*sizes, *[0] * (n_clusters - len(sizes))],
             "n_unassigned": self.tally.n_unassigned,
             "alpha": getattr(chosen_method(self.run.model), "alpha_", None),
-            "clusters": describe_clusters(table, self.shown.rows.names, self.run.word_of),
+            "clusters": describe_clusters(table, rows.names, self.run.word_of),
+            "values_of": column_of_values(columns, self.judged.view.labels),
         }
 
     def _why(self, least: Places) -> dict[str, list[Any]]:
@@ -238,6 +248,7 @@ def describe_clusters(
     `words` gives the category of a rank.
     """
     found = []
+    least = TELLING if len(names) > 1 or any(table.commonest) else 0.0
     columns, deviations = largest(table.deviations, PROFILE_LENGTH)
     for k, label in enumerate(table.labels[: len(table.medians)].tolist()):
         apart = [
@@ -248,7 +259,7 @@ def describe_clusters(
                 "deviations": float(deviation),
             }
             for j, deviation in zip(columns[k], deviations[k], strict=True)
-            if j >= 0 and abs(deviation) >= TELLING and np.isfinite(table.elsewhere[k, j])
+            if j >= 0 and abs(deviation) >= least and np.isfinite(table.elsewhere[k, j])
         ]
         for each in apart:
             for key in ("median", "elsewhere"):
@@ -324,6 +335,26 @@ def tabulate_texts(texts: Mapping[str, Sequence[str]], labels: Labels) -> list[T
         }
         found.append(Tabulated(column, by_label, _cramers_v(counts)))
     return sorted(found, key=lambda each: -each.association)
+
+
+def column_of_values(columns: Mapping[str, Sequence[Any]], labels: Labels) -> str | None:
+    """The column whose values the clusters are, if there is one; it may take part or not.
+
+    Only columns with 2 to 20 values: their normalised mutual information with the labels of rows
+    that are in a cluster is above 0.95. The first of the best.
+    """
+    best, most, assigned = None, _SAME, labels >= 0
+    if len(np.unique(labels[assigned])) < 2:
+        return None
+    for name, values in columns.items():
+        if len(np.unique(values[:_FIRST])) > MOST_VALUES:
+            continue
+        codes = np.unique(np.asarray(values)[assigned], return_inverse=True)[1]
+        if 1 <= codes.max() < MOST_VALUES:
+            information = float(normalized_mutual_info_score(codes, labels[assigned]))
+            if information > most + _ROUNDING:
+                best, most = name, information
+    return best
 
 
 def _cramers_v(counts: Any) -> float:

@@ -1,6 +1,7 @@
 """From a file to a folder of results: what `typicality cluster` and `typicality outliers` do."""
 
 import re
+import textwrap
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +20,7 @@ from typicality.cli.console import Terminal
 from typicality.cli.errors import UnusableError, option_of
 from typicality.cli.folder import (
     REPORT,
+    SUMMARY,
     about_run,
     as_json,
     new_folder,
@@ -134,10 +136,9 @@ def run_to_folder(task: Task) -> None:
 
     say_result(terminal, record, about)
     terminal.warn(list(map(notice_text, record["warnings"])))
-    clusters = "" if task.method == "outliers" else "clusters.csv, "
-    terminal.say_path(
-        f"Written: {results_name(record)}, {clusters}{MODEL}/, {RECORD} in ", f"{path}/"
-    )
+    clusters = [] if task.method == "outliers" else ["clusters.csv"]
+    written = [results_name(record), *clusters, SUMMARY, f"{MODEL}/", RECORD]
+    terminal.say_path(f"Written: {', '.join(written)} in ", f"{path}/")
     if task.report:
         terminal.say_path("Open the report: ", path / REPORT)
 
@@ -169,7 +170,7 @@ def _fit_and_write(
         seconds = round(time.perf_counter() - began, 3)
         result = _judged_and_written(task, terminal, fit, table, folder)
     from typicality.cli.result import clusters_csv, parameters_of
-    from typicality.cli.summary import about_input
+    from typicality.cli.summary import about_input, in_short
     from typicality.model import save
 
     run = fit.run
@@ -187,6 +188,8 @@ def _fit_and_write(
     }
     if task.method != "outliers":
         (folder / "clusters.csv").write_bytes(clusters_csv(record))
+    text = textwrap.fill(in_short(record), 80) + "\n"
+    (folder / SUMMARY).write_text(text, encoding="utf-8", errors="surrogateescape")
     if task.report:
         from typicality.cli.report import write_page
 

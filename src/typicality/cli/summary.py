@@ -9,7 +9,7 @@ from rich.text import Text
 
 from typicality._estimators import ESTIMATORS
 from typicality._typing import Doubles
-from typicality._words import counted, listed, share
+from typicality._words import counted, listed, rows_for_alarms, share
 from typicality.cli.console import (
     Terminal,
     numbers,
@@ -31,6 +31,7 @@ from typicality.tables.base import Assumption
 from typicality.tables.cells import TRUTH
 
 _MOST_CLUSTERS = 12  # listed one by one
+_MOST_IN_SHORT = 6
 _MOST_TABULATED = 3  # text columns
 _RELATED = 0.2  # Cramer's V: columns below are not worth a line
 _ONE_MIXED_CLUSTER = (
@@ -85,8 +86,7 @@ def say_result(terminal: Terminal, record: Record, about: Sequence[str]) -> None
     else:
         _say_clusters(terminal, record, heading, which)
     _say_what_clusters_are(terminal, record)
-    rows = [row for row in results["atypical_rows"] if row["label"] < 0 or not finds_outliers]
-    rows = [row for row in rows if row["rarer_than"] != 0]  # as typical as all others
+    rows = rows_to_list(record)
     if rows:
         terminal.say()
         terminal.say(_above_rows(record, rows))
@@ -96,6 +96,57 @@ def say_result(terminal: Terminal, record: Record, about: Sequence[str]) -> None
     took = f"{counted(results['n_iter'], 'iteration')}, {record['seconds']['all']:.1f} s in all"
     terminal.say()
     terminal.say(f"By {kind}{meaning}; {took}.\nHow it was computed: {results['sums']}")
+    terminal.say_heading("In short")
+    terminal.say(in_short(record))
+
+
+def in_short(record: Record) -> str:
+    """The result as a paragraph of plain text, for readers who were not there: summary.txt."""
+    data, results = record["data"], record["results"]
+    names = [*data["columns"], *data["categories"]]
+    sentences = [
+        f"{data['file']} has {counted(data['n_rows'], 'row')}; {counted(len(names), 'column')} "
+        f"{'was' if len(names) == 1 else 'were'} used: {listed(map(shown, names))}.",
+        _headline(record),
+    ]
+    short = shown_apart(data["columns"], 24)
+    for cluster in results.get("clusters", [])[:_MOST_IN_SHORT]:
+        phrases = _apart(cluster, short, "elsewhere")
+        if phrases:
+            size = counted(results["sizes"][cluster["label"]], "row")
+            sentences.append(f"Cluster {cluster['label']} ({size}): {'; '.join(phrases[:2])}.")
+    related = _related(results)
+    if related and record["method"] != "outliers":
+        sentences.append(f"Not used: {_tabulated_words(related[0], finds_outliers=False)}")
+    if record["method"] == "outliers" and (rows := rows_to_list(record)):
+        least = TELLING if len(names) > 1 else 0.0
+        apart = shown_apart((each["column"] for each in rows[0]["reasons"]), 24)
+        why = _reasons(rows[0]["reasons"], apart, least).replace("\n", ", ")
+        sentences.append(f"The most unusual is {_place_and_name(rows[0])}: {why}.")
+    sentences.append(f"How sure? {results['certainty']}")
+    if data["n_rows_left_out"]:
+        sentences.append(f"Rows left out: {data['n_rows_left_out']:,}.")
+    left_out = [f"{shown(each['name'])}, {each['reason']}" for each in data["columns_left_out"]]
+    if left_out:
+        words = listed(left_out, separator="; ", at_most=_MOST_LEFT_OUT)
+        sentences.append(f"Columns left out: {words}.")
+    if data["assumed"]:
+        sentences.append(f"Assumed: {'; '.join(data['assumed'])}.")
+    return " ".join(sentences)
+
+
+def _place_and_name(row: Mapping[str, Any]) -> str:
+    name = shown(row["name"], 24)
+    return place(row["row"], row["line"]) + (f" ({name})" if name else "")
+
+
+def rows_to_list(record: Record) -> list[dict[str, Any]]:
+    """The least typical rows that are listed: of outliers those flagged, and those apart."""
+    results = record["results"]
+    rows = [row for row in results["atypical_rows"] if row["rarer_than"] != 0]
+    if record["method"] != "outliers":
+        return rows
+    return [row for k, row in enumerate(rows) if row["label"] < 0 or k < (results["n_apart"] or 0)]
 
 
 def n_judged(record: Record) -> int:
@@ -168,11 +219,39 @@ def _about_passes(record: Record) -> list[str]:
 def _headline(record: Record) -> str:
     results, n_rows = record["results"], n_judged(record)
     if record["method"] != "outliers":
-        return f"{clusters_words(len(results['sizes']), results['n_unassigned'], n_rows)}."
-    outliers = f"{counted(results['n_outliers'], 'outlier')} among {counted(n_rows, 'row')}"
+        found = clusters_words(len(results["sizes"]), results["n_unassigned"], n_rows)
+        column = results["values_of"]
+        if column is None:
+            return f"{found}."
+        remedy = ""
+        if column in record["data"]["columns"]:
+            remedy = f" If it is no measurement, leave it out with {_ignoring(column)}."
+        return f"{found}. The clusters are the values of {shown(column)}.{remedy}"
     if results["fdr"] is not None:
-        return f"{outliers}, at a false discovery rate of {results['fdr']:g}."
-    return f"{outliers}, at a nominal rate of {_rate(record):g}."
+        flagged = f"{counted(results['n_outliers'], 'outlier')} among {counted(n_rows, 'row')}, "
+        flagged += f"at a false discovery rate of {results['fdr']:g}"
+    elif record["reference"] is not None:
+        flagged = f"{results['n_outliers']:,} of {counted(n_rows, 'row')} are more unusual than "
+        flagged += f"{_in_percent(1 - _rate(record))} of the reference rows"
+    else:
+        flagged = _most_unusual(results["n_outliers"], n_rows, _in_percent(_rate(record)))
+    n_apart = results["n_apart"]
+    if n_apart is None:  # not all rows were in memory
+        return f"{flagged}."
+    stand = {0: "none stands apart", 1: "1 stands apart"}
+    return f"{flagged}; {stand.get(n_apart, f'{n_apart:,} stand apart')}."
+
+
+def _in_percent(rate: float) -> str:
+    return f"{100 * rate:.4g} %"
+
+
+def _most_unusual(n_flagged: int, n_rows: int, rate: str) -> str:
+    """The rows that are flagged because a share of them was asked for."""
+    if n_flagged == 0:
+        return f"None of {counted(n_rows, 'row')} is below the threshold ({rate} asked for)"
+    most = "most unusual" if n_flagged == 1 else f"{n_flagged:,} most unusual"
+    return f"The {most} of {counted(n_rows, 'row')} ({rate} asked for)"
 
 
 def _rate(record: Record) -> float:
@@ -187,12 +266,13 @@ def _meaning_of_flags(record: Record) -> list[str]:
             rate = f"{results['fdr']:.3g}"
             sentences = [f"On average, at most a share of {rate} of these rows are false alarms."]
     else:
-        low, high = (max(1, round(1000 * rate)) for rate in results["false_alarm_interval"])
-        expected = f"{1000 * _rate(record):.3g}"
+        many = rows_for_alarms(_rate(record))
+        low, high = (max(1, round(many * rate)) for rate in results["false_alarm_interval"])
+        expected = f"{many * _rate(record):.3g}"
         source = " To control the false discovery rate instead, pass clean rows with --reference."
         sentences = [
             f"Rows with a score below {results['threshold']:.4g} are flagged. Expect {expected} "
-            f"{'false alarm' if expected == '1' else 'false alarms'} in 1,000 ordinary rows, "
+            f"{'false alarm' if expected == '1' else 'false alarms'} in {many:,} ordinary rows, "
             f"between {low} and {high} for this model (95 % confidence)."
             f"{source if record['reference'] is None else ''}"
         ]
@@ -243,23 +323,34 @@ def _say_what_clusters_are(terminal: Terminal, record: Record) -> None:
         terminal.say(f"How each cluster differs (its medians against those of {rest}):")
         table = _table("cluster", "columns")
         for cluster in described:
-            phrases = [
-                f"{short[each['column']]} {shown_value(each['median'], each['column'])} against "
-                f"{shown_value(each['elsewhere'], each['column'])}"
-                for each in cluster["apart"][:3]
-            ]
-            phrases += (shown(text, 60) for text in _categories(cluster)[:3])
-            table.add_row(str(cluster["label"]), "; ".join(phrases) or "no single column")
+            phrases = "; ".join(_apart(cluster, short))
+            table.add_row(str(cluster["label"]), phrases or "no single column")
         terminal.say(table)
-    related = [each for each in results["text_columns"] if each["association"] >= _RELATED]
-    if related and len(related[0]["counts"]) > 1:
+    related = _related(results)
+    if related:
         terminal.say()
         terminal.say(f"Columns that were not used (those with up to {MOST_VALUES} values):")
         for each in related[:_MOST_TABULATED]:
             terminal.say(_tabulated_words(each, finds_outliers=finds_outliers))
 
 
-def _categories(cluster: dict[str, Any]) -> list[str]:
+def _related(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The text columns that took no part and go with the clusters."""
+    found = [each for each in results["text_columns"] if each["association"] >= _RELATED]
+    return [each for each in found if len(each["counts"]) > 1]
+
+
+def _apart(cluster: Mapping[str, Any], short: Mapping[str, str], end: str = "") -> list[str]:
+    """What sets a cluster apart: "mass 5,000 against 3,700"."""
+    phrases = [
+        f"{short[each['column']]} {shown_value(each['median'], each['column'])} against "
+        f"{shown_value(each['elsewhere'], each['column'])} {end}".rstrip()
+        for each in cluster["apart"][:3]
+    ]
+    return phrases + [shown(text, 60) for text in _categories(cluster)[:3]]
+
+
+def _categories(cluster: Mapping[str, Any]) -> list[str]:
     return telling_categories([Commonest(**each) for each in cluster["categories"]])
 
 
@@ -288,7 +379,8 @@ def _above_rows(record: Record, rows: Sequence[Mapping[str, Any]]) -> str:
     """The heading of the table of rows."""
     if record["method"] != "outliers":
         return "Rows between clusters:" if rows[0]["rivals"] else "The least typical rows:"
-    every = len(rows) == record["results"]["n_outliers"]
+    results = record["results"]
+    every = len(rows) == max(results["n_outliers"], results["n_apart"] or 0)
     return "The worst first:" if every else f"The {len(rows)} worst:"
 
 

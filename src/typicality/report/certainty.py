@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from typicality._estimators import ESTIMATORS
-from typicality._words import share
+from typicality._words import rows_for_alarms, share
 from typicality.fitted import FittedView, chosen_method
 from typicality.report.clusters import ClusterTable
 
@@ -42,9 +42,10 @@ def _of_detector(model: Any, found: FittedView) -> str:
         )
     if found.fdr is not None:
         return "With this many rows, chance explains even the most unusual one."
-    low, high = (max(1, round(1000 * rate)) for rate in model.false_alarm_interval_)
+    many = rows_for_alarms(model._rate)
+    low, high = (max(1, round(many * rate)) for rate in model.false_alarm_interval_)
     return (
-        f"Between {low} and {high} of 1,000 ordinary rows are flagged too (95 % "
+        f"Between {low:,} and {high:,} of {many:,} ordinary rows are flagged too (95 % "
         "confidence); the most certain outliers are those far below the threshold."
     )
 

@@ -66,6 +66,9 @@ class DaskRows(Rows):
         self.n_passes, self.block_rows = 0, max(lengths)
         self.watch: Callable[[int, int], None] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "watch": None}  # what shows progress stays in this process
+
     def fold(self, function: Callable[[Block], Sum]) -> Sum:
         parts, add = self._applied(function), _dask.delayed(_add)
         while len(parts) > 1:
