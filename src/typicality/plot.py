@@ -5,16 +5,16 @@ figure, and keeps the drawn artists as attributes.
 """
 
 from collections.abc import Sequence
-from math import ceil, isclose, log10
+from math import ceil, log10
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import narwhals
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.ndimage import gaussian_filter
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import check_array, column_or_1d
 
 from typicality._arguments import check_same_length, check_whole
 from typicality._compat import feature_names
@@ -40,7 +40,6 @@ _BLACK, _GREY, _PLAIN = "#000000", "#7F7F7F", "#B0B0B0"
 _SHADES = ("#FFFFFF", "#8C8C8C")  # rows of any colour stand out from both
 
 _MARGIN = 0.08  # of the range of the data, on each side
-_HAIR = 1e-6  # of the range of a surface: on which side of a level a point is
 _MOST_NAMES = 10  # clusters in the legend
 _MOST_BRANCHES = 40
 _FEWEST_ROWS = 5.0  # of a branch
@@ -77,15 +76,10 @@ def _written(value: float, span: float) -> str:
     return f"{value:.{decimals}f}"
 
 
-def _check_values(values: Any, *, name: str) -> Doubles:
+def _numbers(values: Any, name: str) -> Doubles:
     """One finite number or more."""
-    numbers = np.asarray(values, dtype=np.float64)
-    if numbers.ndim != 1 or len(numbers) == 0 or not np.isfinite(numbers).all():
-        raise ValueError(
-            f"{name} must be a list of one or more finite numbers; got shape "
-            f"{numbers.shape}{'' if np.isfinite(numbers).all() else ' with NaN or infinity in it'}."
-        )
-    return numbers
+    numbers = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
+    return np.asarray(column_or_1d(numbers))
 
 
 def _view_of(estimator: Any, X: Any) -> FittedView:
@@ -100,24 +94,6 @@ def _view_of(estimator: Any, X: Any) -> FittedView:
 
 
 # ---- contours ------------------------------------------------------------------------------------
-
-
-class Boundary(NamedTuple):
-    """The line around the region of a cluster: where a surface has a level.
-
-    Parameters
-    ----------
-    label : int
-        The cluster.
-    surface : array
-        Above the level where the cluster is, below it elsewhere; in the shape of a grid.
-    level : float
-        The level.
-    """
-
-    label: int
-    surface: Doubles
-    level: float
 
 
 class MembershipContourDisplay(_Display):
@@ -144,9 +120,8 @@ class MembershipContourDisplay(_Display):
         The rows.
     labels : array of shape (n,), int
         The clusters of the rows; -1 for unassigned rows.
-    boundaries : sequence of (label, surface, level), default=()
-        The region of each cluster, as a surface of shape (r, r) that is above the level inside the
-        region.
+    boundaries : sequence of (label, surface), default=()
+        The region of each cluster, as a surface of shape (r, r) that is above 0 inside the region.
     xlabel, ylabel : str
         The names of the features.
     name : str, default="membership"
@@ -197,7 +172,7 @@ class MembershipContourDisplay(_Display):
         self.xx0, self.xx1 = np.asarray(xx0), np.asarray(xx1)
         self.membership = np.asarray(membership)
         self.points, self.labels = np.asarray(points), np.asarray(labels)
-        self.boundaries = [Boundary(*boundary) for boundary in boundaries]
+        self.boundaries = list(boundaries)
         self.xlabel, self.ylabel, self.name, self.title = xlabel, ylabel, name, title
 
     @classmethod
@@ -255,14 +230,17 @@ class MembershipContourDisplay(_Display):
         on_grid, of_rows = _view_of(estimator, grid), _view_of(estimator, X)
         membership, name = _membership(on_grid, cluster)
         xlabel, ylabel = (f"feature {j}" if names is None else str(names[j]) for j in places)
-        boundaries = _boundaries(model, on_grid, xx0.shape)
         display = cls(
             xx0,
             xx1,
             membership=membership.reshape(xx0.shape),
             points=points,
             labels=of_rows.labels,
-            boundaries=[line for line in boundaries if cluster in (None, line.label)],
+            boundaries=[
+                (label, surface)
+                for label, surface in _boundaries(on_grid, xx0.shape)
+                if cluster in (None, label)
+            ],
             xlabel=xlabel,
             ylabel=ylabel,
             name=name,
@@ -293,13 +271,12 @@ class MembershipContourDisplay(_Display):
         self.surface_ = ax.contourf(self.xx0, self.xx1, self.membership, levels=12, cmap=greys)
         self.regions_: list[Any] = []
         self.lines_: list[Any] = []
-        for label, surface, level in self.boundaries:
-            if not surface.min() < level < surface.max():
+        for label, surface in self.boundaries:
+            if not surface.min() < 0.0 < surface.max():
                 continue  # matplotlib warns of lines that are nowhere
-            inside = {"levels": [level, 2.0 * surface.max() - level], "alpha": 0.25}
-            colour = cluster_colour(label)
-            self.regions_.append(ax.contourf(self.xx0, self.xx1, surface, colors=colour, **inside))
-            line = {"levels": [level], "colors": _BLACK, "linewidths": 1.0}
+            inside = {"levels": [0.0, 2.0], "colors": cluster_colour(label), "alpha": 0.25}
+            self.regions_.append(ax.contourf(self.xx0, self.xx1, surface, **inside))
+            line = {"levels": [0.0], "colors": _BLACK, "linewidths": 1.0}
             self.lines_.append(ax.contour(self.xx0, self.xx1, surface, **line))
         self.rows_ = _draw_rows(ax, self.points, self.labels)
         self.colorbar_ = (
@@ -384,69 +361,40 @@ def _check_plane(estimator: Any, X: Any) -> Doubles:
 def _places(features: Any, n_features: int, names: Sequence[str] | None) -> list[int]:
     """The numbers of two columns, given by number or name."""
     known = [] if names is None else list(names)
-    if isinstance(features, str) or not hasattr(features, "__len__") or len(features) != 2:
-        raise ValueError(f"features must be two of the features of X; got {features!r}.")
-    places = []
-    for feature in features:
-        if isinstance(feature, str) and feature not in known:
-            has = f"X has {', '.join(known)}" if known else "X has no names"
-            raise ValueError(f"features: no feature is named {feature!r}; {has}.")
-        place = known.index(feature) if isinstance(feature, str) else feature
-        if not isinstance(place, Integral) or int(place) not in range(n_features):
-            raise ValueError(
-                f"features: {feature!r} is not a feature of X, which has {n_features}: pass "
-                f"numbers from 0 to {n_features - 1}, or names of columns."
-            )
-        places.append(int(place))
-    if places[0] == places[1]:
-        raise ValueError(f"features must be two different features of X; got {features!r}.")
+    try:
+        places = [known.index(f) if f in known else range(n_features)[f] for f in features]
+    except (TypeError, IndexError):
+        places = []
+    if len(places) != 2 or places[0] == places[1]:
+        has = f"X has {', '.join(known)}" if known else "X has no names"
+        raise ValueError(
+            "features must be two different features of X, by number from 0 to "
+            f"{n_features - 1} or by name ({has}); got {features!r}."
+        )
     return places
 
 
-def _boundaries(model: Any, view: FittedView, shape: tuple[int, int]) -> list[Boundary]:
-    """The lines around the clusters, from the view of the points of a grid."""
-    if view.kind == "detector":
-        finite = np.nan_to_num(view.strength - model.offset_, neginf=np.finfo(np.float64).min)
-        return [Boundary(0, finite.reshape(shape), 0.0)]
-    memberships = view.memberships
-    if memberships is None:
-        n_clusters, has_levels = model.n_clusters_, model._assign != "typical"
-    else:  # with copies of a prototype, the largest membership need not be that of the nearest
-        n_clusters = memberships.shape[1]
-        has_levels = view.n_unassigned == 0 and len(model.prototype_labels_) == n_clusters
-    boundaries = []
-    for label in range(n_clusters):
-        inside = view.labels == label
-        level: Any = 0.0
-        if not has_levels:  # no surface has a level there, and lines along the grid are stairs
-            surface = gaussian_filter(np.where(inside, 1.0, -1.0).reshape(shape), 1.0)
-        elif memberships is None:
-            level = view.cut if view.levels is None else view.levels[label]
-            outside = np.minimum(view.strength, level - _hair(view.strength))
-            surface = np.where(inside, view.strength, outside)
-        else:
-            others = np.delete(memberships, label, axis=1).max(axis=1, initial=0.0)
-            lead = memberships[:, label] - others
-            # Far away all memberships may be zero, and yet a row has a nearest prototype.
-            hair = _hair(lead)
-            surface = np.where(inside, np.maximum(lead, hair), np.minimum(lead, -hair))
-        boundaries.append(Boundary(label, surface.reshape(shape), level))
-    return boundaries
+def _boundaries(view: FittedView, shape: tuple[int, int]) -> list[tuple[int, Doubles]]:
+    """Surfaces over a grid that are above 0 where points have the label of a cluster.
 
-
-def _hair(surface: Doubles) -> float:
-    return _HAIR * max(float(np.ptp(surface)), _HAIR)
+    They are smoothed over two steps of the grid: without that, lines along the grid are stairs.
+    """
+    labels = view.labels.reshape(shape)
+    return [
+        (label, gaussian_filter(np.where(labels == label, 1.0, -1.0), 2.0))
+        for label in range(int(labels.max()) + 1)
+    ]
 
 
 # ---- histograms ----------------------------------------------------------------------------------
 
 
 class MembershipHistogramDisplay(_Display):
-    """A histogram of the typicalities of rows, with the valley and the cut.
+    """A histogram of the typicalities of rows, with the cut.
 
-    For :class:`~typicality.AlphaCutClustering`, it shows typicalities, with `alpha_` and the valley
-    of their density. For :class:`~typicality.OneClusterPCM`, it shows scores, with `offset_`. For
-    estimators with prototypes, it shows the largest membership of each row.
+    For :class:`~typicality.AlphaCutClustering`, it shows typicalities and `alpha_`. For
+    :class:`~typicality.OneClusterPCM`, it shows scores, with `offset_`. For estimators with
+    prototypes, it shows the largest membership of each row.
 
     Create it with `from_estimator`, or from known values, for example `typicality_`. The drawn
     artists are attributes.
@@ -459,8 +407,6 @@ class MembershipHistogramDisplay(_Display):
         The clusters of the rows. If given, bars are stacked by cluster.
     levels : array-like of float, default=()
         The levels of the cut. If there are as many levels as clusters, each cluster has its own.
-    valley : float, optional
-        The position of the valley.
     name : str, default="typicality"
         The name of the values.
 
@@ -479,8 +425,6 @@ class MembershipHistogramDisplay(_Display):
         The bars, one container for each row of `counts_`.
     level_lines_ : list of matplotlib Line2D
         The levels of the cut.
-    valley_line_ : matplotlib Line2D or None
-        The valley.
 
     Examples
     --------
@@ -498,15 +442,13 @@ class MembershipHistogramDisplay(_Display):
         *,
         labels: ArrayLike | None = None,
         levels: ArrayLike = (),
-        valley: float | None = None,
         name: str = "typicality",
     ) -> None:
-        self.values = _check_values(values, name="values")
+        self.values = _numbers(values, "values")
         self.labels = None if labels is None else np.asarray(labels)
         if self.labels is not None:
             check_same_length(len(self.values), "values", len(self.labels), "labels")
         self.levels = np.atleast_1d(np.asarray(levels, dtype=np.float64))
-        self.valley = valley
         self.name = name
 
     @classmethod
@@ -542,12 +484,10 @@ class MembershipHistogramDisplay(_Display):
         """
         view = _view_of(estimator, X)
         levels: Any = view.cut if view.levels is None else view.levels
-        place, depth = (0.0, 0.0) if view.tree is None else view.tree.valley
         display = cls(
             view.strength,
             labels=view.labels if by_cluster else None,
             levels=() if view.kind == "prototypes" else levels,
-            valley=place if depth > 0 else None,
             name=view.strength_name,
         )
         return display.plot(bins=bins, ax=ax)
@@ -600,21 +540,15 @@ class MembershipHistogramDisplay(_Display):
         self.bars_ = [bars] if len(known) == 1 else list(bars)
 
     def _draw_lines(self, ax: Any) -> None:
-        """The levels of the cut, and the valley."""
-        one, span = len(self.levels) == 1, float(np.ptp(self.values))
+        """The levels of the cut."""
+        one = len(self.levels) == 1
         self.level_lines_ = [
             ax.axvline(level, color=_BLACK if one else cluster_colour(k), ls="--", lw=1.2)
             for k, level in enumerate(self.levels)
         ]
-        at_valley = one and self.valley is not None and isclose(self.levels[0], self.valley)
         if self.level_lines_:
-            where = ", at the valley" if at_valley else ""
-            cut = f"cut at {_written(self.levels[0], span)}{where}"
+            cut = f"cut at {_written(self.levels[0], float(np.ptp(self.values)))}"
             self.level_lines_[0].set_label(cut if one else "cut, one for each cluster")
-        self.valley_line_ = None
-        if self.valley is not None and not at_valley:
-            name = f"valley at {_written(self.valley, span)}"
-            self.valley_line_ = ax.axvline(self.valley, color=_GREY, ls=":", lw=1.5, label=name)
 
 
 # ---- trees ---------------------------------------------------------------------------------------
@@ -637,7 +571,7 @@ class ClusterTreeDisplay(_Display):
     node_labels : array-like of shape (n_nodes,), int, optional
         The cluster of each node; -1 for unassigned nodes. By default, all nodes are unassigned.
     alpha : float or array-like of shape (n_clusters,), optional
-        The level of the cut, or of each cluster.
+        The level of the cut, or of each cluster. By default 0.
     min_cluster_size : float, optional
         Branches with fewer rows are not drawn. By default 5, or a larger number that leaves about
         40 branches.
@@ -656,7 +590,7 @@ class ClusterTreeDisplay(_Display):
     joints_ : matplotlib LineCollection
         The lines from the ends of branches to the branches that they merge with.
     cuts_ : list of matplotlib artists
-        The level of the cut, or of each cluster.
+        The level of the cut of each cluster.
 
     Examples
     --------
@@ -679,7 +613,7 @@ class ClusterTreeDisplay(_Display):
         self.tree = tree
         nowhere = np.full(tree.n_nodes, -1)
         self.node_labels = nowhere if node_labels is None else np.asarray(node_labels)
-        self.alpha = None if alpha is None else np.asarray(alpha, dtype=np.float64)
+        self.alpha = np.asarray(0.0 if alpha is None else alpha, dtype=np.float64)
         self.min_cluster_size = min_cluster_size
 
     @classmethod
@@ -749,9 +683,8 @@ class ClusterTreeDisplay(_Display):
         size = np.append(tree.weight.sum(), branches.weight[large])
         widths = (_THICKEST * np.sqrt(size / size[0])).clip(min=_THINNEST)
         inside = label >= 0
-        level: Any = -np.inf if self.alpha is None else self.alpha
-        level = level[label[inside]] if np.ndim(level) else level
-        cut = np.maximum(merge[inside], level)
+        levels = np.broadcast_to(self.alpha, label.max(initial=-1) + 1)
+        cut = np.maximum(merge[inside], levels[label[inside]])
         joints = _segments(x[1:], merge[1:], x[parent[1:]], merge[1:])
         self.joints_ = LineCollection(joints, colors=_GREY, linewidths=_THINNEST)
         whole = _segments(x, peak, x, merge)
@@ -766,29 +699,20 @@ class ClusterTreeDisplay(_Display):
         ax.autoscale_view()
         ax.set_xlim(-0.8, len(x) - 0.2)
         clusters = np.unique(label[inside]).tolist()
-        words = self._draw_cuts(ax, {cluster: x[label == cluster] for cluster in clusters}, peak)
+        places = [x[label == cluster] for cluster in clusters]
+        self.cuts_ = [
+            ax.hlines(alpha, x.min() - _REACH, x.max() + _REACH, color=_BLACK, lw=1.2)
+            for alpha, x in zip(levels[clusters], places, strict=True)
+        ]
         tops = [np.where(label == cluster, peak, -1.0).argmax() for cluster in clusters]
         ax.set_xticks(x[tops] if tops else [], [str(cluster) for cluster in clusters])
         drawn = "1 branch" if len(x) == 1 else f"{len(x)} branches"
         ax.set(
             xlabel="cluster" if clusters else "",
             ylabel="typicality",
-            title=f"{drawn} of {fewest:g} rows or more{words}",
+            title=f"{drawn} of {fewest:g} rows or more{', cuts in black' if clusters else ''}",
         )
         return self
-
-    def _draw_cuts(self, ax: Any, places: dict[int, Doubles], peak: Doubles) -> str:
-        """Draw the level of the cut, or that of each cluster; returns words for the title."""
-        self.cuts_: list[Any] = []
-        if self.alpha is None:
-            return ""
-        if self.alpha.ndim == 0:
-            self.cuts_ = [ax.axhline(self.alpha, color=_BLACK, ls="--", lw=1.2)]
-            return f", cut at {_written(float(self.alpha), float(np.ptp(peak)))}"
-        for label, x in places.items():
-            ends = x.min() - _REACH, x.max() + _REACH
-            self.cuts_.append(ax.hlines(self.alpha[label], *ends, color=_BLACK, lw=1.2))
-        return ", cuts in black" if len(self.alpha) else ""
 
 
 def _side_by_side(parent: Places) -> Doubles:
@@ -855,7 +779,7 @@ class PValueDisplay(_Display):
     """
 
     def __init__(self, p_values: ArrayLike, *, fdr: float = 0.1, method: str = "bh") -> None:
-        self.p_values = _check_values(p_values, name="p_values")
+        self.p_values = _numbers(p_values, "p_values")
         self.fdr = fdr
         self.method = method
         self.rejected = select_discoveries(self.p_values, fdr=fdr, method=method)

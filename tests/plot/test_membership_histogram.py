@@ -1,4 +1,4 @@
-"""Histograms of typicalities, the cut and the valley."""
+"""Histograms of typicalities, and the cut."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,6 @@ from matplotlib.colors import to_hex
 from numpy.testing import assert_array_equal
 
 from plot.models import fitted, rows
-from typicality import AlphaCutClustering
-from typicality.datasets import make_dense_regions
 from typicality.plot import MembershipHistogramDisplay, cluster_colour
 
 
@@ -56,14 +54,6 @@ def test_histogram_has_a_level_for_each_cluster(ax):
     ]
 
 
-def test_histogram_shows_the_valley(ax):
-    dense = make_dense_regions(random_state=0)[0]
-    model = AlphaCutClustering(sigma=0.5, alpha=0.36).fit(dense)
-    display = MembershipHistogramDisplay.from_estimator(model, dense, ax=ax)
-    assert display.valley_line_.get_xdata()[0] == model.tree_.valley.place
-    assert display.valley_line_.get_label().startswith("valley at 0.36")
-
-
 def test_histogram_shows_the_offset_of_a_detector(ax):
     display = draw("one cluster", ax)
     assert display.level_lines_[0].get_xdata()[0] == fitted("one cluster").offset_
@@ -73,18 +63,17 @@ def test_histogram_shows_the_offset_of_a_detector(ax):
 def test_histogram_takes_numbers_that_are_known_already(ax):
     values = np.array([0.1, 0.2, 0.2, 0.9], dtype=np.float32)
     display = MembershipHistogramDisplay(
-        values, labels=[-1, 0, 0, 1], levels=0.5, valley=0.6, name="degree"
+        values, labels=[-1, 0, 0, 1], levels=0.5, name="degree"
     ).plot(bins=2, ax=ax)
     assert_array_equal(display.counts_, [[1, 0], [2, 0], [0, 1]])
     assert display.level_lines_[0].get_xdata()[0] == 0.5
-    assert display.valley_line_.get_xdata()[0] == 0.6
     assert ax.get_xlabel() == "degree"
 
 
 @pytest.mark.parametrize(
     ("values", "options", "message"),
     [
-        ([0.1, np.nan], {}, "with NaN or infinity"),
+        ([0.1, np.nan], {}, "values contains NaN"),
         ([0.1, 0.2], {"labels": [0]}, "values has 2 rows, but labels has 1"),
     ],
 )
