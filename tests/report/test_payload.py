@@ -17,7 +17,7 @@ from typicality.levelsets import AlphaTree
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation
 from typicality.report.payload import build_payload
-from typicality.report.shown import choose_branches, find_map
+from typicality.report.shown import choose_branches
 
 pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 
@@ -313,21 +313,6 @@ def test_a_rate_is_told_of_the_rows_of_the_fit_only(detector, rows, new):
     assert payload["rate"] == (None if new else 0.05)
     far = np.vstack([rows, [[90.0, 0.0, 0.0], [0.0, -99.0, 0.0]]])
     assert build_payload(OneClusterPCM().fit(far), far)["n_apart"] == 2
-
-
-@pytest.mark.parametrize(
-    ("names", "found"),
-    [
-        (["latitude", "longitude"], (1, 0)),
-        (["price", "Lat", "LON"], (2, 1)),
-        (["start_lat", "end_lon", "start_lng", "end_lat"], (2, 0)),
-        (["decimalLatitude", "decimalLongitude"], (1, 0)),
-        (["flat", "along"], None),
-    ],
-)
-def test_longitude_and_latitude_are_found_by_name(names, found):
-    values = np.random.default_rng(0).uniform(-80, 80, size=(20, len(names)))
-    assert find_map(names, values) == found
 
 
 def test_a_map_comes_before_principal_axes(rng):

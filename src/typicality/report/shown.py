@@ -20,6 +20,7 @@ from typicality.levelsets.tree import pruned
 from typicality.report.clusters import PROFILE_LENGTH, ClusterTable
 from typicality.report.features import FeatureTable, times_named
 from typicality.report.outliers import Explanation
+from typicality.tables.measured import find_places
 
 REASONS = 3  # features named for an outlier
 _LONGEST = 200  # characters of a cell
@@ -37,8 +38,6 @@ _AS_GOOD = 0.05  # less pure than the plane of principal axes, and easier to rea
 _MOST_BRANCHES = 40
 _FEWEST_ROWS = 5  # that a branch must have: single rows are the most persistent branches of all
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_LONGITUDES = frozenset(["lon", "long", "lng", "longitude", "longitud", "längengrad"])
-_LATITUDES = frozenset(["lat", "latitude", "latitud", "breitengrad"])
 _MOST_NAMED = "The plot opens with the two columns in which most outliers are most unusual."
 _AS_SEPARATE = "The plot opens with two columns that separate clusters about as well as PCA does."
 
@@ -146,10 +145,10 @@ def choose_axes(
             f"This page shows {len(kept):,} of {n_features:,} columns, to keep it small: "
             "those that explain most about clusters and outliers."
         )
-    east_north = find_map([features.names[j] for j in kept], features.shown[:, kept])
+    east_north = _find_map([features.names[j] for j in kept], features.shown[:, kept])
     start, words = [0, 1], None
     if east_north is not None:
-        start = list(east_north)
+        start = east_north
     elif view.kind == "detector" and view.n_unassigned and len(kept) > 1:
         away = outliers.deviations[view.labels[outliers.rows] < 0][:, kept]
         most = np.lexsort((-np.abs(away).sum(axis=0), -times_named(away, 1)))
@@ -237,29 +236,16 @@ def _step(values: Floats) -> float | None:
     return float(np.diff(distinct).min()) if few else None
 
 
-def find_map(names: list[str], values: Floats) -> tuple[int, int] | None:
-    """The places of longitude and latitude among features; None where there are none.
-
-    They are found by their names, in which what is left must agree (start_lon and start_lat), and
-    all values must be degrees that exist.
-    """
-    found: dict[tuple[str, ...], dict[str, int]] = {}
-    for place, name in enumerate(names):
-        split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
-        words = re.findall(r"[^\W\d_]+", split)
-        for kind, known, degrees in (
-            ("east", _LONGITUDES, (-180, 360)),
-            ("north", _LATITUDES, (-90, 90)),
-        ):
-            rest = tuple(word for word in words if word not in known)
-            if len(rest) < len(words) and _are_between(values[:, place], *degrees):
-                found.setdefault(rest, {}).setdefault(kind, place)
-    return next(((two["east"], two["north"]) for two in found.values() if len(two) == 2), None)
-
-
-def _are_between(values: Floats, low: float, high: float) -> bool:
-    known = values[np.isfinite(values)]
-    return bool(len(known) and low <= known.min() and known.max() <= high)
+def _find_map(names: list[str], values: Floats) -> list[int] | None:
+    """The places of longitude and latitude among features; None where there are none."""
+    known = [column[np.isfinite(column)] for column in values.T]
+    ranges = {
+        name: (float(column.min()), float(column.max()))
+        for name, column in zip(names, known, strict=True)
+        if len(column)
+    }
+    pair = find_places(ranges)
+    return None if pair is None else [names.index(name) for name in reversed(pair)]
 
 
 # ---- the tree ------------------------------------------------------------------------------------
