@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats, Labels, Places
+from typicality._words import listed
 from typicality.fitted import FittedView
 from typicality.levelsets import AlphaTree
 from typicality.levelsets.tree import pruned
@@ -83,7 +84,7 @@ def _note_on_rows(view: FittedView, max_rows: int, n_kept: int, random_state: An
     if n_kept < view.n_unassigned:
         which = f"the {n_kept:,} least typical of the {view.n_unassigned:,} rows"
     kept = f"{which} that are {kind}, and others" if n_kept else "rows"
-    seed = f" (seed {random_state})" if isinstance(random_state, int | np.integer) else ""
+    seed = f" (seed {random_state})" if isinstance(random_state, int) else ""
     return (
         f"The page shows {max_rows:,} of {view.n_rows:,} rows: {kept} drawn at random{seed}. "
         "Numbers of rows refer to all rows; after you move the level, they refer only to the rows "
@@ -93,28 +94,24 @@ def _note_on_rows(view: FittedView, max_rows: int, n_kept: int, random_state: An
 
 def choose_cells(cells: Mapping[str, Sequence[Any]], shown: Places) -> dict[str, Any]:
     """As many columns as fit into a page, the first ones first, as a page reads them."""
-    columns, left_out, used, any_cut = [], [], 0.0, False
+    columns, left_out, room = [], [], float(_MOST_CHARACTERS)
     for name, values in cells.items():
-        distinct: dict[str, int] = {}
-        texts = (clean_text(values[i]) for i in shown.tolist())
-        codes = [distinct.setdefault(text, len(distinct)) for text in texts]
-        short = [text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…" for text in distinct]
+        texts = np.array([_short(clean_text(values[i])) for i in shown.tolist()], dtype=object)
+        distinct, codes = np.unique(texts, return_inverse=True)
         kind = "u1" if len(distinct) <= 256 else "i4"
-        size = sum(map(len, short)) + len(shown) * int(kind[1]) * 4 / 3  # in base64
-        if used + size > _MOST_CHARACTERS:
+        size = sum(map(len, distinct)) + len(shown) * int(kind[1]) * 4 / 3  # in base64
+        if size > room:
             left_out.append(clean_text(name))
             continue
-        used += size
-        any_cut |= short != list(distinct)
-        column = {"name": clean_text(name), "values": short, "codes": encoded(codes, kind)}
-        columns.append(column)
-    notes = []
-    if left_out:
-        names = ", ".join(left_out[:5]) + (", ..." if len(left_out) > 5 else "")
-        notes.append(f"Not shown, to keep the page small: {names}.")
-    if any_cut:
-        notes.append(f"Only the first {_LONGEST} characters of long cells are shown.")
-    return {"cells": columns, "cells_note": " ".join(notes) or None}
+        room -= size
+        column = {"name": clean_text(name), "values": distinct.tolist()}
+        columns.append(column | {"codes": encoded(codes, kind)})
+    note = f"Not shown, to keep the page small: {listed(left_out)}." if left_out else None
+    return {"cells": columns, "cells_note": note}
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 # ---- axes ----------------------------------------------------------------------------------------
