@@ -50,8 +50,11 @@ METHODS = {
     "isolation forest": IsolationForest(),
     "local outlier factor": LocalOutlierFactor(),
 }
-_NUMBER = {"fcm": "n_clusters", "k-means": "n_clusters", "gaussian mixture": "n_components"}
-_RATE = {
+# The parameter that gets the number of clusters, or the fraction of outliers.
+_GIVEN = {
+    "fcm": "n_clusters",
+    "k-means": "n_clusters",
+    "gaussian mixture": "n_components",
     "one-cluster": "contamination",
     "one-class svm": "nu",
     "isolation forest": "contamination",
@@ -158,11 +161,9 @@ class Comparison:
     def findings(self) -> tuple[str, ...]:
         """What the tables do not show, as sentences: failures, and what methods were given."""
         sentences = [f"{r.name} failed: {r.failure}" for r in self.results if r.failure]
-        informed = [name for name in _NUMBER if name in self.labels]
+        informed = ", ".join(name for name in self.labels if name in _GIVEN)
         if informed:
-            sentences.append(
-                f"Number of clusters given to {', '.join(informed)}: {self.n_clusters}."
-            )
+            sentences.append(f"Number of clusters given to {informed}: {self.n_clusters}.")
         if len(self.flagged) > 1:
             flags = np.array(list(self.flagged.values()))
             sentences.append(
@@ -178,14 +179,16 @@ class Comparison:
         with the first detector.
         """
         matrices = (self.label_agreement, self.flag_agreement)
-        first = [next(iter(matrix.values()), {}) for matrix in matrices]
+        agreement = {
+            k: v for matrix in matrices for k, v in next(iter(matrix.values()), {}).items()
+        }
         return [
             {
                 "method": r.name,
                 "kind": "detector" if r.is_detector else "clusterer",
                 "clusters": r.n_clusters,
                 "unassigned": r.unassigned,
-                "agreement": first[r.is_detector].get(r.name),
+                "agreement": agreement.get(r.name),
                 "seconds": r.seconds,
                 "failure": r.failure,
                 "warnings": list(r.warnings),
@@ -215,7 +218,7 @@ class Comparison:
     def __repr__(self) -> str:
         matrices = (self.label_agreement, self.flag_agreement)
         tables = [method_table(self), *(agreement_table(m) for m in matrices if len(m) > 1)]
-        return "\n\n".join([*(text_table(table) for table in tables), *self.findings])
+        return "\n\n".join([*map(text_table, tables), *self.findings])
 
 
 def compare_methods(
@@ -282,40 +285,39 @@ def compare_methods(
     if n_clusters is not None:
         n_clusters = check_whole(n_clusters, "n_clusters", least=1)
     max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
-    every_row = _check_numbers(X)
+    every_row = check_rows(BaseEstimator(), X, training=True, at_least=0)
+    if len(every_row) < _FEWEST_ROWS:
+        raise ValueError(f"X has {len(every_row)} row(s); pass {_FEWEST_ROWS} rows or more.")
     rng = check_random_state(random_state)
     rows = np.sort(rng.permutation(len(every_row))[:max_rows])
     seed = int(rng.randint(np.iinfo(np.int32).max))
-    compared = every_row[rows]
+    compared = every_row[rows].astype(np.float64, copy=False)
+    check_varying_rows(compared, None)
     check_distinct_rows(compared, None, n_clusters or 1)
+    # HDBSCAN of scikit-learn never ends where squared distances overflow.
+    check_magnitudes(Features.of(compared), compared.dtype)
     classes = None if known is None else np.asarray(known)
     if classes is not None:
         check_same_length(len(every_row), "X", len(classes), "known")
         classes = classes[rows]
-    results: dict[str, MethodResult] = {}
-    if n_clusters is None and any(name in _NUMBER for name in estimators):
-        results["auto"] = auto = _fit("auto", METHODS["auto"], compared, seed)
+    if n_clusters is None and any(
+        name in _GIVEN and not is_outlier_detector(each) for name, each in estimators.items()
+    ):
+        auto = _fit("auto", METHODS["auto"], compared, seed)
         if auto.n_clusters is None:
             raise ValueError(f"auto found no number of clusters: {auto.failure} Pass n_clusters.")
         n_clusters = max(1, auto.n_clusters)
+    results = []
     for name, estimator in estimators.items():
-        settings: dict[str, Any] = {_NUMBER[name]: n_clusters} if name in _NUMBER else {}
-        if name in _RATE:
-            settings[_RATE[name]] = contamination
-        if name not in results:
-            results[name] = _fit(name, clone(estimator).set_params(**settings), compared, seed)
-    found = tuple(results[name] for name in estimators)
-    return Comparison(len(every_row), every_row.shape[1], rows, found, classes, n_clusters)
+        value = contamination if is_outlier_detector(estimator) else n_clusters
+        settings = {_GIVEN[name]: value} if name in _GIVEN else {}
+        results.append(_fit(name, clone(estimator).set_params(**settings), compared, seed))
+    return Comparison(*every_row.shape, rows, tuple(results), classes, n_clusters)
 
 
 def _fit(name: str, estimator: Any, X: Doubles, seed: int) -> MethodResult:
     """The labels of a method, how long it took, and what it warned of."""
-    seeds = {
-        parameter: seed
-        for parameter, value in estimator.get_params().items()
-        if value is None and parameter.split("__")[-1] == "random_state"
-    }
-    model = clone(estimator).set_params(**seeds)
+    model = seeded_clone(estimator, lambda: seed)
     labels, failure = None, None
     is_detector = bool(is_outlier_detector(model))
     start = perf_counter()
@@ -333,6 +335,16 @@ def _fit(name: str, estimator: Any, X: Doubles, seed: int) -> MethodResult:
     return MethodResult(name, model, is_detector, labels, seconds, distinct, failure)
 
 
+def seeded_clone(estimator: Any, draw: Callable[[], int]) -> Any:
+    """An unfitted copy; each `random_state` of None, its own or of a part of it, gets a seed."""
+    seeds = {
+        name: draw()
+        for name, value in sorted(estimator.get_params(deep=True).items())
+        if value is None and name.split("__")[-1] == "random_state"
+    }
+    return clone(estimator).set_params(**seeds)
+
+
 def _first_line(message: Any) -> str:
     return next((line.strip() for line in str(message).splitlines() if line.strip()), "")
 
@@ -347,24 +359,6 @@ def _agreement(
     return matrix
 
 
-# ---- arguments -----------------------------------------------------------------------------------
-
-
-def _check_numbers(X: Any) -> Doubles:
-    """Rows of numbers that differ, not too much, and enough of them."""
-    rows = check_rows(BaseEstimator(), X, training=True, at_least=0)
-    rows = rows.astype(np.float64, copy=False)
-    if len(rows) < _FEWEST_ROWS:
-        raise ValueError(
-            f"X has {len(rows)} row(s), and a comparison needs at least {_FEWEST_ROWS}. Pass more "
-            "rows."
-        )
-    check_varying_rows(rows, None)
-    # HDBSCAN of scikit-learn never ends where squared distances overflow.
-    check_magnitudes(Features.of(rows), rows.dtype)
-    return np.asarray(rows)
-
-
 def check_rate(rate: Any, name: str) -> None:
     """A fraction of rows that are outliers."""
     if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 < float(rate) <= 0.5:
@@ -374,31 +368,22 @@ def check_rate(rate: Any, name: str) -> None:
 def chosen_methods(methods: Sequence[Any] | None) -> dict[str, Any]:
     """The methods that were asked for, all of them by default: estimators by their names.
 
-    Parameters
-    ----------
-    methods : sequence of str and estimators, or None
-        Names, in which hyphens, spaces and capitals do not matter, or estimators. "lof" is
-        short for one of them.
-
-    Returns
-    -------
-    dict of str to estimator
+    In names, hyphens, spaces and capitals do not matter; "lof" is short for one of them.
     """
     if methods is None:
         return METHODS
-    if isinstance(methods, str) or not isinstance(methods, Sequence):
-        raise ValueError(f"methods must be a list of names or estimators; got {methods!r}.")
-    if not methods:
-        raise ValueError(f"methods is empty: name one or more of {', '.join(METHODS)}.")
+    if isinstance(methods, str) or not isinstance(methods, Sequence) or not methods:
+        raise ValueError(
+            f"methods must be a list of one or more of {', '.join(METHODS)}; got {methods!r}."
+        )
     spelled = {_plain(name): name for name in METHODS} | {"lof": "local outlier factor"}
     chosen: dict[str, Any] = {}
     for given in methods:
-        if isinstance(given, str) and _plain(given) in spelled:
-            name = spelled[_plain(given)]
-            estimator = METHODS[name]
-        elif hasattr(given, "fit_predict") and not isinstance(given, type):
-            name, estimator = " ".join(repr(given).split()), given
-        else:
+        name = (
+            spelled.get(_plain(given)) if isinstance(given, str) else " ".join(repr(given).split())
+        )
+        estimator = METHODS.get(name, given)
+        if isinstance(estimator, type) or not hasattr(estimator, "fit_predict"):
             raise ValueError(
                 f"the method {given!r} is unknown. Choose from {', '.join(METHODS)}, "
                 "or pass an estimator with fit_predict, e.g. KMeans(3)."
@@ -410,7 +395,7 @@ def chosen_methods(methods: Sequence[Any] | None) -> dict[str, Any]:
 
 
 def _plain(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())
+    return "".join(filter(str.isalnum, name.lower()))
 
 
 # ---- tables of text ------------------------------------------------------------------------------
@@ -421,10 +406,8 @@ def method_table(found: Comparison) -> list[tuple[str, ...]]:
     lines: list[tuple[str, ...]] = [("method", "clusters", "unassigned", "agreement", "seconds")]
     for entry in found.table():
         clusters = "failed" if entry["failure"] else _cell(entry["clusters"], "d")
-        numbers = [("unassigned", ".1%"), ("agreement", ".2f"), ("seconds", ".2f")]
-        lines.append(
-            (entry["method"], clusters, *(_cell(entry[key], form) for key, form in numbers))
-        )
+        rest = (_cell(entry["unassigned"], ".1%"), _cell(entry["agreement"], ".2f"))
+        lines.append((entry["method"], clusters, *rest, _cell(entry["seconds"], ".2f")))
     return lines
 
 

@@ -38,6 +38,7 @@ from typicality.compare import (
     MethodResult,
     check_rate,
     compare_methods,
+    seeded_clone,
     text_table,
 )
 from typicality.exceptions import ClusteringWarning, RepetitionError, warn
@@ -105,14 +106,8 @@ def _run_one(name: str, work: Callable[[], Value]) -> Value:
         raise RepetitionError(f"{name} failed. {type(error).__name__}: {error}") from error
 
 
-def _seeded_clone(estimator: Any, rng: np.random.RandomState) -> Any:
-    """An unfitted copy; each `random_state` of None, its own or of a part of it, gets a seed."""
-    seeds = {
-        name: int(rng.randint(_LARGEST_SEED))
-        for name, value in sorted(estimator.get_params(deep=True).items())
-        if value is None and name.split("__")[-1] == "random_state"
-    }
-    return clone(estimator).set_params(**seeds)
+def _draw_seed(rng: np.random.RandomState) -> Callable[[], int]:
+    return lambda: int(rng.randint(_LARGEST_SEED))
 
 
 def _take(estimator: Any, X: Any, rows: Places, *, trained_on: Places) -> Any:
@@ -127,7 +122,7 @@ def _halves(estimator: Any, X: Any, rng: np.random.RandomState) -> tuple[Any, An
     """
     order = rng.permutation(n_rows_of(X))
     first, second = order[: len(order) // 2], order[len(order) // 2 :]
-    one, two = (_seeded_clone(estimator, rng) for _ in range(2))
+    one, two = (seeded_clone(estimator, _draw_seed(rng)) for _ in range(2))
     rows_1 = _take(one, X, first, trained_on=first)
     rows_2 = _take(two, X, second, trained_on=second)
     return one, two, rows_1, rows_2, _take(one, X, second, trained_on=first)
@@ -1018,7 +1013,7 @@ def cross_conformal_p_values(
     folds = np.array_split(rng.permutation(n_rows), n_splits)
     works = {
         f"Fold {k:,} of {n_splits:,}": partial(
-            _count_lower, _seeded_clone(detector, rng), X, X_new, np.sort(fold), score
+            _count_lower, seeded_clone(detector, _draw_seed(rng)), X, X_new, np.sort(fold), score
         )
         for k, fold in enumerate(folds, 1)
     }

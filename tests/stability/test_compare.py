@@ -170,7 +170,7 @@ ROWS = np.arange(40.0).reshape(20, 2)
 @pytest.mark.parametrize(
     ("X", "words"),
     [
-        (ROWS[:2], "needs at least 10"),
+        (ROWS[:2], "pass 10 rows or more"),
         (np.ones((20, 2)), "All rows of X are the same"),
         (np.where(ROWS == 7, np.nan, ROWS), "X contains NaN, first in row 3"),
         (pd.DataFrame({"a": ["x"] * 20}), "which is not a number"),
@@ -186,7 +186,7 @@ def test_comparison_refuses_rows_it_cannot_use(X, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"methods": []}, "methods is empty"),
+        ({"methods": []}, "must be a list of one or more of auto"),
         ({"methods": "k-means"}, "must be a list"),
         ({"methods": ["dbscan"]}, "'dbscan' is unknown. Choose from auto, alpha-cut"),
         ({"methods": ["k-means", "kmeans"]}, "'k-means' is named twice"),
