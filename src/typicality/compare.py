@@ -312,7 +312,8 @@ def compare_methods(
         value = contamination if is_outlier_detector(estimator) else n_clusters
         settings = {_GIVEN[name]: value} if name in _GIVEN else {}
         results.append(_fit(name, clone(estimator).set_params(**settings), compared, seed))
-    return Comparison(*every_row.shape, rows, tuple(results), classes, n_clusters)
+    shape = every_row.shape
+    return Comparison(shape[0], shape[1], rows, tuple(results), classes, n_clusters)
 
 
 def _fit(name: str, estimator: Any, X: Doubles, seed: int) -> MethodResult:
@@ -379,9 +380,9 @@ def chosen_methods(methods: Sequence[Any] | None) -> dict[str, Any]:
     spelled = {_plain(name): name for name in METHODS} | {"lof": "local outlier factor"}
     chosen: dict[str, Any] = {}
     for given in methods:
-        name = (
-            spelled.get(_plain(given)) if isinstance(given, str) else " ".join(repr(given).split())
-        )
+        name = " ".join(repr(given).split())
+        if isinstance(given, str):
+            name = spelled.get(_plain(given), name)
         estimator = METHODS.get(name, given)
         if isinstance(estimator, type) or not hasattr(estimator, "fit_predict"):
             raise ValueError(
