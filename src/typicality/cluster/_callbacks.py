@@ -9,7 +9,7 @@ from typicality.solve.picard import PicardResult, picard
 from typicality.solve.step import ClusterState, Step
 
 State = ClusterState[Any]
-_USUAL_RUNS = 10  # where their number is not known before
+_RUNS_LEFT = 3  # that are expected where their number is not known before
 
 
 class FitCallbacks:
@@ -91,7 +91,7 @@ class FitCallbacks:
 
     def _share_of_fit(self, n_runs: int) -> float:
         """How far the fit is after some runs; where their number is unknown, the steps shrink."""
-        most = n_runs + _USUAL_RUNS if self._n_runs is None else max(self._n_runs, n_runs, 1)
+        most = n_runs + _RUNS_LEFT if self._n_runs is None else max(self._n_runs, n_runs, 1)
         return self._loop_share * n_runs / most
 
     def _begin_task(self, above: Any, name: str, max_subtasks: int = 0) -> Any:
