@@ -20,7 +20,7 @@ extensions = [
     "sphinxcontrib.bibtex",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "SKILL.md"]
 
 myst_enable_extensions = ["amsmath", "dollarmath"]
 myst_heading_anchors = 3
@@ -56,6 +56,7 @@ html_title = f"typicality {release}"
 html_theme_options = {"secondary_sidebar_items": ["page-toc"], "show_prev_next": False}
 html_show_sourcelink = False
 html_static_path = ["_css"]
+html_extra_path = ["llms.txt", "SKILL.md"]
 html_css_files = ["pages.css"]
 # Pages without pages below them have nothing to show beside them.
 html_sidebars = {

@@ -12,6 +12,7 @@ BUILT = ("_build", "gallery", "generated")  # folders that the build of the docu
 PAGES = [
     *sorted(ROOT.glob("*.md")),
     *(page for page in sorted(DOCS.rglob("*.md")) if page.relative_to(DOCS).parts[0] not in BUILT),
+    DOCS / "llms.txt",
 ]
 _BLOCK = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(rf"{_BLOCK.pattern}|``[^`]+``|`[^`\n]*`", re.DOTALL | re.MULTILINE)

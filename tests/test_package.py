@@ -3,15 +3,19 @@
 import ast
 import inspect
 import json
+import os
 import re
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import typicality
+from typicality.cli import main
 
 pytestmark = pytest.mark.xdist_group("package")  # long: it begins first
 
@@ -238,3 +242,38 @@ def test_fit_reuses_compiled_code_and_gives_the_same_bits_where_it_cannot_be_kep
     _, bits = python(FIT + COUNTED)  # compiles, unless an earlier process has
     assert python(FIT + COUNTED) == [0, bits]
     assert python(NO_FOLDER + FIT + COUNTED) == [0, bits]
+
+
+def packages_entered(action):
+    """The packages of typicality that an action enters, in the order of first entry."""
+    home, entered = f"{SOURCE}{os.sep}", {}
+
+    def profile(frame, event, _):
+        code = frame.f_code
+        if event == "call" and code.co_flags & 1 and code.co_filename.startswith(home):
+            entered[code.co_filename.removeprefix(home).split(os.sep)[0]] = True  # not an import
+
+    sys.setprofile(profile)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return [name.removesuffix(".py") for name in entered]
+
+
+def test_the_picture_of_the_house_is_true(blobs, tmp_path):
+    """docs/architecture.md: a command and a fit enter the packages from left to right."""
+    table = tmp_path / "rows.csv"
+    np.savetxt(table, blobs[0], delimiter=",", header="x,y", comments="")
+    command = ["cluster", str(table), "--output", str(tmp_path / "run")]
+    walks = {
+        "fit": lambda: typicality.FuzzyCMeans(3, random_state=0).fit(blobs[0]),
+        "command": lambda: CliRunner().invoke(main, command, catch_exceptions=False),
+    }
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    drawn = dict(re.findall(r"^(\w+): +(.*──>.*)$", text, re.MULTILINE))
+    assert drawn.keys() == walks.keys()
+    for name, walk in walks.items():
+        packages = re.split(r" *──> *", drawn[name])
+        entered = packages_entered(walk)
+        assert [package for package in entered if package in packages] == packages

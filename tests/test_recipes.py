@@ -15,6 +15,7 @@ PAGES = [
     DOCS / "coming_from.md",
     DOCS / "faq.md",
     DOCS / "extending.md",
+    DOCS / "SKILL.md",
 ]
 
 
