@@ -121,6 +121,9 @@ METHODS: dict[str, Callable[[Doubles, int], Labels]] = {
     "AlphaCut": _ours(AlphaCutClustering),
     "AlphaCut all": _ours(lambda: AlphaCutClustering(assign="all")),
     "AlphaCut all, at_least=2": _ours(lambda: AlphaCutClustering(assign="all", at_least=2)),
+    "AlphaCut all, told k": lambda X, k: AlphaCutClustering(assign="all", n_clusters=k).fit_predict(
+        X
+    ),
     "SequentialPCM all": _ours(lambda: SequentialPCM(assign="all")),
     "HDBSCAN 5": _hdbscan(5),
     "HDBSCAN 10": _hdbscan(10),
@@ -140,6 +143,7 @@ METHODS = {name: method for name, method in METHODS.items() if find_spec(_PACKAG
 _NEVER_ONE = {  # these split every single cluster, so they need not be run on nulls
     "AutoClustering at_least=2",
     "AlphaCut all, at_least=2",
+    "AlphaCut all, told k",
     "k-means by silhouette",
     "Genie, told k",
 }

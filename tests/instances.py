@@ -139,6 +139,7 @@ CUTTERS = [
     AlphaCutClustering(),
     AlphaCutClustering(assign="all"),
     AlphaCutClustering(assign="core", at_least=2),
+    AlphaCutClustering(n_clusters=3),
     AlphaCutClustering(kernel="local", alpha=0.36),
     AlphaCutClustering(kernel="gaussian"),
     AlphaCutClustering(kernel=Mixed(2)),

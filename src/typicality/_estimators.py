@@ -19,9 +19,9 @@ class EstimatorInfo(NamedTuple):
         Its name on the command line; empty for a part of another estimator.
     meaning : str
         What it finds, in one line.
-    number : {"found", "start", "given", "one"}
-        Where the number of clusters comes from: it is found; the user says how many to start with;
-        the user says how many there are; there is one.
+    number : {"found", "either", "start", "given", "one"}
+        Where the number of clusters comes from: it is found; it is found unless the user gives it;
+        the user says how many to start with; the user says how many there are; there is one.
     """
 
     name: str
@@ -35,7 +35,7 @@ ESTIMATORS = {
     name: EstimatorInfo(name, f"typicality.cluster.{module}", method, meaning, number)
     for name, module, method, number, meaning in [
         ("AutoClustering", "auto", "auto", "found", "chooses the method, and explains the choice"),
-        ("AlphaCutClustering", "alpha_cut", "alpha-cut", "found",
+        ("AlphaCutClustering", "alpha_cut", "alpha-cut", "either",
          "dense regions of any shape, separated by sparser regions"),
         ("SequentialPCM", "adaptive", "sequential", "found",
          "round clusters, even if they touch; adds one at a time"),

@@ -74,6 +74,7 @@ RUNS = {
         *("--columns", "height,width", "--scale", "standard"),
         *("--method", "alpha-cut", "--sigma", 0.5),
     ],
+    "told": ["--method", "alpha-cut", "--clusters", 3],
 }
 
 

@@ -332,6 +332,8 @@ def test_distances_give_the_labels_of_coordinates(with_outliers):
         ({"kernel": "local", "labelling": "complete"}, "labelling='complete' needs"),
         ({"at_least": 2, "kernel": "local", "alpha": 0.3}, "at_least=2 works only"),
         ({"at_least": 2, "alpha": "valley"}, "at_least=2 works only"),
+        ({"n_clusters": 2, "alpha": "valley"}, "n_clusters=2 works only"),
+        ({"n_clusters": 3, "at_least": 2}, "at_least=2 has no effect with n_clusters=3"),
     ],
     ids=str,
 )
@@ -358,9 +360,9 @@ def test_alpha_cut_refuses_rows_that_are_no_distances(X, message):
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.DegenerateSpreadWarning")
 def test_alpha_cut_answers_for_few_rows(n_rows, n_features, rng):
     X = rng.normal(size=(n_rows, n_features))
-    for at_least in (1, 2):
-        model = AlphaCutClustering(at_least=at_least).fit(X)
-        assert model.n_clusters_ == min(at_least, n_rows)
+    for options in ({"at_least": 1}, {"at_least": 2}, {"n_clusters": 2}, {"n_clusters": 4}):
+        model = AlphaCutClustering(**options).fit(X)
+        assert model.n_clusters_ == min(*options.values(), n_rows)
         assert_array_equal(model.predict(X), model.labels_)
         assert np.isfinite(model.typicality_).all()
         assert np.isfinite(model.memberships_).all()
@@ -510,6 +512,27 @@ def test_more_clusters_than_rows_cannot_be_had():
         ClusteringWarning, match=r"3 clusters were found, fewer than at_least=5: .* too few"
     ):
         AlphaCutClustering(at_least=5).fit([[0.0], [1.0], [2.0], [2.0]])
+    with pytest.warns(ClusteringWarning, match=r"3 clusters were found, fewer than n_clusters=4"):
+        AlphaCutClustering(n_clusters=4).fit([[0.0], [1.0], [2.0], [2.0]])
+
+
+@pytest.mark.parametrize("kernel", ["local", "gaussian"])
+def test_alpha_cut_finds_as_many_clusters_as_it_is_told(kernel, blobs):
+    X, y = blobs
+    told = {k: AlphaCutClustering(n_clusters=k, kernel=kernel, assign="all") for k in range(1, 8)}
+    labels = {k: model.fit_predict(X) for k, model in told.items()}
+    assert all(len(np.unique(labels[k])) == k == told[k].n_clusters_ for k in told)
+    assert adjusted_rand_score(y, labels[3]) > 0.95
+    pairs = np.unique(np.column_stack([y, labels[2]]), axis=0)
+    assert len(pairs) == 3  # two of the three groups are one
+
+
+@quiet
+def test_a_known_number_separates_moons_that_the_automatic_choice_joins():
+    X, y = make_moons(400, noise=0.17, random_state=3)
+    assert AlphaCutClustering(assign="all").fit(X).n_clusters_ == 1
+    found = AlphaCutClustering(n_clusters=2, assign="all").fit_predict(X)
+    assert adjusted_rand_score(y, found) > 0.7
 
 
 def test_alpha_cut_warns_of_evidence_near_the_bar(monkeypatch, blobs):

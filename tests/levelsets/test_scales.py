@@ -90,7 +90,7 @@ def test_elect_prefers_fewer_clusters_when_votes_are_nearly_equal(rng, more_vote
     two = one._replace(labels=np.repeat([0, 1], 50), n_clusters=2)
     three = one._replace(labels=np.repeat([0, 1, 2], [50, 25, 25]), n_clusters=3)
     ballots = [(three, 10 + more_votes), (two, 10)]
-    chosen, agreement = _elect(ballots, np.arange(100))
+    chosen, agreement = _elect(ballots, np.arange(100), np.ones(2, bool))
     assert chosen.n_clusters == n_clusters
     same = adjusted_rand_score(two.labels, three.labels)
     votes = {two.n_clusters: 10, three.n_clusters: 10 + more_votes}

@@ -24,7 +24,7 @@ class _WithMethods(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, numbers in (
-            ("Methods that find the number of clusters", ("found", "start")),
+            ("Methods that find the number of clusters", ("found", "either", "start")),
             ("Methods that need the number of clusters (--clusters)", ("given",)),
         ):
             with formatter.section(heading):
@@ -49,8 +49,8 @@ class _WithMethods(click.Command):
 )
 @option(
     "--clusters -k N",
-    "The number of clusters, for fcm, entropy and pcm; the number to start with, for adaptive and "
-    "sparse-adaptive.",
+    "The number of clusters, for fcm, entropy, pcm and, if it is known, alpha-cut; the number to "
+    "start with, for adaptive and sparse-adaptive.",
     type=click.IntRange(min=1),
 )
 @option(
@@ -89,8 +89,8 @@ def cluster(
     if number == "found" and clusters is not None:
         raise WrongUseError(
             f"--method {method} finds the number of clusters itself and takes no "
-            "--clusters; leave it out, or use --method fcm, entropy or pcm for a given "
-            "number."
+            "--clusters; leave it out, or use --method alpha-cut, fcm, entropy or pcm "
+            "for a given number."
         )
     given = {name: value for name, value in parameters.items() if value is not None}
     if options.categorical and "at_least" in given:

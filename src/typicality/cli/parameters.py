@@ -109,7 +109,6 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
     "lonely row": ("eta_scale",),
     "unreached prototypes": ("eta", "eta_scale"),
     "coarse promise": ("rtol",),
-    "fewer clusters than asked for": ("at_least",),
     "nearly several clusters": ("at_least",),
     "no valley": ("alpha",),
     "few rows above": ("assign", "sigma"),

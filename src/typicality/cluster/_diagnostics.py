@@ -150,9 +150,9 @@ FINDINGS: dict[type[Warning], dict[str, tuple[str, str]]] = {
         ),
         "rows nowhere": ("{share:.0%} of the rows belong to no cluster.", "{remedy}"),
         "fewer clusters than asked for": (
-            "{found} clusters were found, fewer than at_least={at_least}: there are too few "
+            "{found} clusters were found, fewer than {parameter}={asked}: there are too few "
             "distinct rows.",
-            "Use a smaller at_least.",
+            "Use a smaller {parameter}.",
         ),
         "nearly several clusters": (
             "The rows look like one cluster, but the evidence for more is close to the "

@@ -114,6 +114,9 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
         own level.
     at_least : int, default=1
         The smallest number of clusters of the automatic choice. Use 2 to force a split.
+    n_clusters : int or None, default=None
+        The number of clusters, if it is known. Each scale then separates its tree at the
+        `n_clusters` - 1 most prominent saddles, and the scales vote among these partitions.
     labelling : {"neighbours", "complete"}, default="neighbours"
         The pairs of rows between which the density is evaluated, with a kernel of one width.
         "neighbours": pairs of neighbours, in steps of half a bandwidth. "complete": all pairs, at
@@ -228,6 +231,7 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
         "weights": [StrOptions({"auto", "typicality", "uniform"})],
         "alpha": [StrOptions({"auto", "valley"}), Interval(Real, 0, 1, closed="left")],
         "at_least": [Interval(Integral, 1, None, closed="left")],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "labelling": [StrOptions({"neighbours", "complete"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
@@ -243,6 +247,7 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
         weights: str = "auto",
         alpha: float | str = "auto",
         at_least: int = 1,
+        n_clusters: int | None = None,
         labelling: str = "neighbours",
         n_neighbors: int = 30,
         min_cluster_size: int = 1,
@@ -257,6 +262,7 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
         self.weights = weights
         self.alpha = alpha
         self.at_least = at_least
+        self.n_clusters = n_clusters
         self.labelling = labelling
         self.n_neighbors = n_neighbors
         self.min_cluster_size = min_cluster_size
@@ -467,6 +473,7 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
                 nodes.weight,
                 _arbitrary_order(nodes),
                 at_least=self.at_least,
+                n_clusters=self.n_clusters,
                 min_cluster_size=self.min_cluster_size,
             )
         tree = choice.partition.tree
@@ -537,6 +544,7 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
             regions.tree,
             _arbitrary_order(nodes),
             at_least=self.at_least,
+            n_clusters=self.n_clusters,
             min_cluster_size=self.min_cluster_size,
         )
         return self._cut_attributes(reader, regions, choice)
@@ -572,9 +580,17 @@ def _arbitrary_order(nodes: DistinctRows) -> Places:
 
 def _check_parameters(model: AlphaCutClustering) -> None:
     """Parameters that must fit together."""
-    if model.at_least > 1 and model.alpha != "auto":
+    asked = {"at_least": model.at_least, "n_clusters": model.n_clusters}
+    asked = {name: value for name, value in asked.items() if value not in (1, None)}
+    if len(asked) == 2:
         raise ValueError(
-            f"at_least={model.at_least} works only with the automatic choice of clusters, and "
+            f"at_least={model.at_least} has no effect with n_clusters={model.n_clusters}. Use one "
+            "of them."
+        )
+    if asked and model.alpha != "auto":
+        name, number = asked.popitem()
+        raise ValueError(
+            f"{name}={number} works only with the automatic choice of clusters, and "
             f"alpha={model.alpha!r} sets a level. Use alpha='auto'."
         )
     if model._is_local:
@@ -637,8 +653,12 @@ def _warn_about_choice(model: AlphaCutClustering) -> None:
     found, evidence = model.n_clusters_, model.evidence_ or 0.0
     if model.tree_.n_nodes == 1:
         tell("constant rows")
-    if found < model.at_least:
-        tell("fewer clusters than asked for", found=found, at_least=model.at_least)
+    parameter = "at_least" if model.n_clusters is None else "n_clusters"
+    asked = getattr(model, parameter)
+    if found < asked:
+        tell("fewer clusters than asked for", found=found, parameter=parameter, asked=asked)
+    elif model.n_clusters is not None:
+        return
     elif model.at_least == 1 and found == 1 and evidence >= _NEARLY:
         tell("nearly several clusters", evidence=evidence)
     elif model.at_least == 1 and found > 1 and evidence < _BARELY:

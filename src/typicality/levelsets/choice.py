@@ -97,6 +97,7 @@ def choose_clusters(
     order: Places,
     *,
     at_least: int = 1,
+    n_clusters: int | None = None,
     min_cluster_size: float = 1,
 ) -> Choice:
     """Grow trees at many scales, weigh the evidence, and let the scales vote.
@@ -123,13 +124,16 @@ def choose_clusters(
         first ones.
     at_least : int, default=1
         The fewest clusters, if there are enough rows.
+    n_clusters : int, optional
+        The number of clusters: each scale also proposes the partition by its most prominent saddles
+        into so many, and only these partitions can win the vote.
     min_cluster_size : float, default=1
         The fewest rows of a cluster; at least five, unless `at_least` asks for more clusters.
     """
     by_rows = groupby(_scales(len(order), positions.shape[1]), key=lambda scale: scale[0])
     samples = [(np.sort(order[:m]), [k for _, k in scales]) for m, scales in by_rows]
     trees = grow_trees(positions, search_among, weight, samples)
-    return _choose(trees, order, at_least=at_least, min_cluster_size=min_cluster_size)
+    return _choose(trees, order, at_least, n_clusters, min_cluster_size)
 
 
 def choose_on_one_tree(
@@ -138,6 +142,7 @@ def choose_on_one_tree(
     order: Places,
     *,
     at_least: int = 1,
+    n_clusters: int | None = None,
     min_cluster_size: float = 1,
 ) -> Choice:
     r"""The same choice by the tree of a kernel of one width.
@@ -153,7 +158,7 @@ def choose_on_one_tree(
         The heights.
     tree : AlphaTree
         Their tree.
-    order, at_least, min_cluster_size
+    order, at_least, n_clusters, min_cluster_size
         As in `choose_clusters`.
     """
     n_rows, rows = tree.n_nodes, landscape.rows
@@ -177,14 +182,14 @@ def choose_on_one_tree(
         2.0 * np.sqrt(tree.saddles / median),
     )
     trees = [(one_width, one_width)]
-    return _choose(trees, order, at_least=at_least, min_cluster_size=min_cluster_size)
+    return _choose(trees, order, at_least, n_clusters, min_cluster_size)
 
 
 def _choose(
     trees: list[tuple[ScaleTree, ScaleTree]],
     order: Places,
-    *,
     at_least: int,
+    n_clusters: int | None,
     min_cluster_size: float,
 ) -> Choice:
     """The vote of the first tree of each pair, if the second ones show that there is a choice."""
@@ -194,18 +199,17 @@ def _choose(
 
     least = min(density.dimension for _, density in trees)
     evidence = max(evidence_of(density, fewest_rows(density), least) for _, density in trees)
-    fewest_clusters = 2 if at_least == 1 and evidence >= 1.0 else at_least
+    fewest_clusters = n_clusters or (2 if at_least == 1 and evidence >= 1.0 else at_least)
     voting = [tree for tree, _ in trees]
+    ballots = [each for tree in voting for each in _partitions(tree, fewest_rows(tree), n_clusters)]
+    if n_clusters is None:
+        ballots = [ballot for ballot in ballots if ballot[0].n_clusters >= fewest_clusters]
+    eligible = np.array([n_clusters in (None, part.n_clusters) for part, _ in ballots], bool)
     if fewest_clusters == 1:  # all scales agree on one cluster
         chosen, agreement = _split_anyway(max(voting, key=_smoothness), 1), 1.0
-    elif ballots := [
-        (partition, n_levels)
-        for tree in voting
-        for partition, n_levels in _partitions(tree, fewest_rows(tree))
-        if partition.n_clusters >= fewest_clusters
-    ]:
+    elif eligible.any():
         n_voters = min(_VOTERS, *(len(tree.heights) for tree in voting))
-        chosen, agreement = _elect(ballots, np.sort(order[:n_voters]))
+        chosen, agreement = _elect(ballots, np.sort(order[:n_voters]), eligible)
     else:
         chosen, agreement = _split_anyway(voting[len(voting) // 2], fewest_clusters), 0.0
     return Choice(_without_background(chosen, fewest_clusters), evidence, agreement)
@@ -265,8 +269,13 @@ def _prominence(tree: ScaleTree) -> Doubles:
     return np.asarray(rise / unit * _PLANE**_POWER_ABOVE * (dimension / _PLANE) ** power)
 
 
-def _partitions(tree: ScaleTree, fewest: float) -> Iterator[tuple[Partition, int]]:
-    """The partitions by prominence at all levels, and at how many levels each is found."""
+def _partitions(
+    tree: ScaleTree, fewest: float, n_clusters: int | None
+) -> Iterator[tuple[Partition, int]]:
+    """The partitions by prominence at all levels, and at how many levels each is found.
+
+    The one with a given number of clusters counts as a level of its own.
+    """
     prominence = np.where(tree.sides.sizes.min(axis=1) >= fewest, _prominence(tree), 0.0)
     separates = prominence >= _LEVELS[:, None]
     n_separating = np.count_nonzero(separates, axis=1).tolist()
@@ -274,12 +283,14 @@ def _partitions(tree: ScaleTree, fewest: float) -> Iterator[tuple[Partition, int
         same = list(levels)
         if count > 0:
             yield partition_by(tree, separates[same[0]]), len(same)
+    if n_clusters is not None:
+        yield _split_anyway(tree, n_clusters, fewest), 1
 
 
-def _split_anyway(tree: ScaleTree, n_clusters: int) -> Partition:
+def _split_anyway(tree: ScaleTree, n_clusters: int, fewest: float = _FEWEST_ROWS) -> Partition:
     """The clusters on the sides of the most prominent edges, those of small sides last."""
     separates = np.zeros(len(tree.pairs), bool)
-    order = np.lexsort([-_prominence(tree), tree.sides.sizes.min(axis=1) < _FEWEST_ROWS])
+    order = np.lexsort([-_prominence(tree), tree.sides.sizes.min(axis=1) < fewest])
     separates[order[: n_clusters - 1]] = True
     return partition_by(tree, separates)
 
@@ -295,15 +306,18 @@ def partition_by(tree: ScaleTree, separates: NDArray[np.bool_]) -> Partition:
 # ---- the vote ------------------------------------------------------------------------------------
 
 
-def _elect(ballots: list[tuple[Partition, int]], voters: Places) -> tuple[Partition, float]:
-    """The partition with the largest mean agreement, less the price of its clusters; and that mean.
+def _elect(
+    ballots: list[tuple[Partition, int]], voters: Places, eligible: NDArray[np.bool_]
+) -> tuple[Partition, float]:
+    """The eligible partition with the largest mean agreement, less the price of its clusters.
 
-    If several scales have the same partition, the smoothest scale is taken.
+    Also that mean. If several scales have the same partition, the smoothest scale is taken.
     """
     weights = np.array([n * part.tree.n_neighbors**_POWER_OF_SCALE for part, n in ballots])
     labels = [part.labels[np.searchsorted(part.tree.sample.rows, voters)] for part, _ in ballots]
     support = adjusted_rand_matrix(labels) @ (weights / weights.sum())
     score = support - _PRICE * np.log([part.n_clusters for part, _ in ballots])
+    score[~eligible] = -np.inf
     same = np.flatnonzero(score >= score.max() - _ROUNDING)
     best = max(same, key=lambda place: _smoothness(ballots[place][0].tree))
     return ballots[best][0], float(support[best])
