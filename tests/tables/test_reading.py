@@ -187,6 +187,7 @@ LEFT_OUT = {
     "Year": (RNG.integers(2006, 2011, N), "years from 2006 to 2010"),
     "target": (RNG.integers(0, 2, N), "a class with 2 values"),
     "class": (RNG.integers(1, 4, N), "a class with 3 values"),
+    "is anomaly": (RNG.integers(0, 2, N), "a class with 2 values"),
     "label": (2 * RNG.integers(0, 2, N) - 1, "a class with 2 values"),
     "y": (RNG.integers(0, 2, N), "a class with 2 values"),
 }
@@ -243,6 +244,32 @@ def test_columns_that_may_be_measurements_are_used_and_named(tmp_path, name):
     rows = read_with(tmp_path, {name: values, **MEASURED})
     assert rows.names == (name, "length", "width")
     assert rows.doubts[name].startswith(reason)
+
+
+@pytest.mark.parametrize("place", ["column 1", "column 3"])
+def test_numbers_like_classes_are_left_out_at_the_ends_of_a_file_without_names(tmp_path, place):
+    classes = (pd.Series(COUNTED) % 3).rename("class")
+    columns = [classes, *map(pd.Series, MEASURED.values())]
+    path = tmp_path / "rows.csv"
+    order = columns if place == "column 1" else columns[::-1]
+    pd.concat(order, axis=1).to_csv(path, index=False, header=False)
+    with open_table(path) as table:
+        rows = read_rows(table)
+    assert [(c.name, c.what) for c in rows.left_out] == [
+        (
+            place,
+            "whole numbers like those of classes, in the first or last column: choose it by name "
+            "to use it",
+        )
+    ]
+    assert len(rows.names) == 2
+
+
+def test_answers_from_one_to_five_are_no_classes(tmp_path):
+    path = tmp_path / "rows.csv"
+    pd.DataFrame(RNG.integers(1, 6, (N, 4))).to_csv(path, index=False, header=False)
+    with open_table(path) as table:
+        assert read_rows(table).names == tuple(f"column {j}" for j in range(1, 5))
 
 
 @pytest.mark.parametrize("name", USED)

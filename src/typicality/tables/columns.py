@@ -19,7 +19,7 @@ from typicality.tables.cells import (
     is_mostly_digits,
     look_of,
 )
-from typicality.tables.measured import Doubt, doubt_about, is_called_id
+from typicality.tables.measured import Doubt, doubt_about, is_called_id, is_coded
 
 MOST_NUMBERS = 2**27  # rows times columns of numbers that are held in memory
 _BY_NAME = ": choose it by name to use it"
@@ -36,6 +36,7 @@ _REMEDIES = {
     "numbers with a decimal comma": Remedy("decimal", ",", "use {} to use them"),
     "numbers with a decimal point": Remedy("decimal", ".", "use {}, as others have commas"),
 }
+_CLUSTER_TEXT = Remedy("categorical", "auto", "To cluster rows by their text, use {}.")
 _UNSURE = (
     "its points may be decimal points or separators of thousands, and other columns have decimal "
     "commas"
@@ -308,7 +309,10 @@ def read_rows(
         left_out.sort(key=lambda column: not column.has_digits)
     unused = {column.name for column in left_out}
     chosen = [column for column in numeric if column.name not in unused]
-    doubts = {} if is_chosen else {c.name: doubt for c in chosen if (doubt := c.doubt())}
+    doubts: dict[str, Doubt] = {}
+    if not is_chosen:
+        doubts = {c.name: doubt for c in chosen if (doubt := c.doubt())}
+        doubts |= _class_without_name(table.names, chosen)
     certain = [c for c in chosen if c.name in doubts and doubts[c.name].is_certain]
     n_others = len({*orders, *named, *text})
     if len(chosen) - len(certain) + n_others >= _FEWEST_COLUMNS:
@@ -323,7 +327,8 @@ def read_rows(
         _refuse_mixed_signs(column.name, column.signs | column.bare, table.name)
     categories = _read_categories(table, [*orders, *named, *text], orders)
     if not chosen and not categories:
-        raise _nothing_left(table, left_out)
+        has_text = any(column.holds_categories for column in judged)
+        raise _nothing_left(table, left_out, has_text=has_text)
     ranks, categories = categories[: len(orders)], categories[len(orders) :]
     X = _stacked(chosen, n_rows if hold else 0)
     if ranks:
@@ -493,6 +498,11 @@ class Column:
             return None
         return doubt_about(self.name, np.concatenate(self._first), self._low, self._high)
 
+    @property
+    def is_coded(self) -> bool:
+        """Whether its numbers may be those of a few classes."""
+        return self._are_whole and is_coded(np.concatenate(self._first), self._low, self._high)
+
     def _numbers_the_rows(self) -> bool:
         """Whether these are the whole numbers of a range, by two sums of them."""
         n = self.n_seen
@@ -502,6 +512,18 @@ class Column:
         low, high = int(self._low), int(self._high)
         squares = [m * (m + 1) * (2 * m + 1) // 6 for m in (low - 1, high)]
         return self._sums == [(low + high) * n // 2 % 2**64, (squares[1] - squares[0]) % 2**64]
+
+
+def _class_without_name(names: Sequence[str], chosen: Sequence[Column]) -> dict[str, Doubt]:
+    """The first and the last column of a file without names, if they number a few classes.
+
+    Where most columns are such numbers, as answers from 1 to 5, nothing sets these apart.
+    """
+    coded = [column.name for column in chosen if column.is_coded]
+    ends = {names[0], names[-1]} & {"column 1", f"column {len(names)}"}
+    found = ends.intersection(coded) if 2 * len(coded) < len(chosen) else ()
+    what = "whole numbers like those of classes, in the first or last column"
+    return {name: Doubt(what, is_certain=True) for name in found}
 
 
 def _refuse_text(table: TableFile, chosen: Sequence[Column]) -> None:
@@ -590,7 +612,7 @@ def _refuse_beyond(name: str, n_rows: int, n_columns: int) -> None:
         )
 
 
-def _nothing_left(table: TableFile, left_out: Sequence[LeftOut]) -> TableError:
+def _nothing_left(table: TableFile, left_out: Sequence[LeftOut], *, has_text: bool) -> TableError:
     reasons = listed(
         (f"{shown(column.name)}: {column.what}" for column in left_out), separator="; "
     )
@@ -603,6 +625,7 @@ def _nothing_left(table: TableFile, left_out: Sequence[LeftOut]) -> TableError:
         for column in left_out
         if column.remedy
     ]
+    remedies += [_CLUSTER_TEXT] if has_text else []
     return TableError(
         f"{table.name} has no column of numbers ({reasons}). Add columns of numbers, or correct "
         "cells that should be numbers.",

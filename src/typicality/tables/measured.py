@@ -12,7 +12,7 @@ import numpy as np
 from typicality._typing import Doubles
 from typicality._words import YEARS
 
-_CLASSES = re.compile("class(es)?|cluster|group|labels?|outcome|target|y")
+_CLASSES = re.compile("(is )?(anomaly|outlier)|class(es)?|cluster|group|labels?|outcome|target|y")
 _CODES = re.compile(
     "barcode|codes?|ean|fips|geoid|isbn|phone|plz|postcode|sku|ssn|telephone|zip(code)?"
 )
@@ -57,10 +57,8 @@ def doubt_about(name: str, some: Doubles, low: float, high: float) -> Doubt | No
     words = _words_of(name)
     called, last, n_values = " ".join(words), "".join(words[-1:]), len(np.unique(some))
     if _CLASSES.fullmatch(called) and n_values <= _MOST_CLASSES:
-        most = 2 if called == "y" else _FEW_CLASSES
-        is_coded = low in (0, 1) and high - low + 1 == n_values <= most
-        is_coded = is_coded or (n_values == 2 and (low, high) == (-1, 1))
-        return Doubt(f"a class with {n_values} values", is_coded)
+        is_certain = is_coded(some, low, high) and (n_values == 2 or called != "y")
+        return Doubt(f"a class with {n_values} values", is_certain)
     if len(some) < _FEWEST:
         return None
     is_year = not YEARS.isdisjoint(words)
@@ -75,6 +73,14 @@ def doubt_about(name: str, some: Doubles, low: float, high: float) -> Doubt | No
     if n_values > _FEW_CODES and (_NUMBERS.fullmatch(last) or _IDS.fullmatch(last)):
         return Doubt(what, n_values == len(some) or last.endswith("id"))
     return None
+
+
+def is_coded(some: Doubles, low: float, high: float) -> bool:
+    """Whether some whole numbers number a few classes: -1 and 1, or all numbers from 0 or 1 up."""
+    if low not in (-1, 0, 1) or not low < high <= _FEW_CLASSES:
+        return False
+    n_values = len(np.unique(some))
+    return (low, high, n_values) == (-1, 1, 2) or (low >= 0 and high - low + 1 == n_values)
 
 
 def find_places(ranges: Mapping[str, tuple[float, float]]) -> tuple[str, str] | None:

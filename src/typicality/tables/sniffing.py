@@ -51,6 +51,7 @@ _ARE_NAMES = Assumption("the first line holds names", Remedy("header", False, "{
 _IS_ROW = Assumption(
     "the first line is a row, not names", Remedy("header", True, "{} if it holds names")
 )
+_HAS_UNITS = Assumption("the second line holds units or types, not a row")
 _BINARY = {  # how other formats begin
     b"PAR1": "parquet",
     b"ARROW1": "arrow",
@@ -153,7 +154,9 @@ def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
     if has_header:
         names, renamed = named_columns(rows[0])
         assumed += renamed
-        n_skipped = _lines_of_header(lines, delimiter, source, n_comments)
+        has_units = _holds_units(rows[1:], decimal)
+        assumed += [_HAS_UNITS] if has_units else []
+        n_skipped = _lines_of_header(lines, delimiter, source, n_comments, 1 + has_units)
     return Dialect(
         delimiter,
         encoding,
@@ -299,11 +302,14 @@ def _is_well_quoted(text: str, delimiter: str) -> bool:
     return True
 
 
-def _lines_of_header(lines: Sequence[str], delimiter: str, source: str, n_before: int) -> int:
-    """The number of lines to the end of the first record; its cells can have line breaks."""
+def _lines_of_header(
+    lines: Sequence[str], delimiter: str, source: str, n_before: int, n_records: int
+) -> int:
+    """The number of lines to the end of the first records; their cells can have line breaks."""
     reader = _reader(lines, delimiter, strict=True)
     try:
-        next(row for row in reader if row)
+        for _ in range(n_records):
+            next(row for row in reader if row)
     except csv.Error as error:
         raise bad_quotation(source, str(error), n_before + 1) from error
     return n_before + int(reader.line_num)
@@ -375,6 +381,20 @@ def _detect_header(
     if all(fits) and (any(fits) or 2 * sum(map(bool, again)) >= len(first)):
         return False, [_IS_ROW]
     return True, [_ARE_NAMES] if any(fits) else []
+
+
+def _holds_units(rows: Sequence[Sequence[str]], decimal: str) -> bool:
+    """Whether the first of some records has units or types of two columns of numbers, or more.
+
+    It has text in most columns of numbers, and a number in none.
+    """
+    numeric = [
+        _kind_of(cells[0], decimal)
+        for cells in zip(*rows[: 1 + _N_ROWS], strict=False)
+        if _kind_of_all(cells[1:], decimal) == _NUMBER
+    ]
+    has_text = _NUMBER not in numeric and 2 * numeric.count("") < len(numeric)
+    return len(rows) > 2 and len(numeric) > 1 and has_text
 
 
 def _kind_of(cell: str, decimal: str) -> str:
