@@ -252,7 +252,7 @@ def test_rows_that_were_filled_in_are_no_examples(model):
     other = replace(found, hollow=hollow)
     assert list(other.most_typical[0]) == list(found.most_typical[0])
     assert not set(first) & {*other.between, *other.most_typical[1]}
-    listed = Explanation.of(other, FeatureTable(["x", "y"], X, X)).rows
+    listed = Explanation(other, FeatureTable(["x", "y"], X, X)).rows
     assert len(listed)
     assert not set(first) & set(listed)
     whole = replace(found, hollow=np.full(found.n_rows, True))

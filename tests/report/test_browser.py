@@ -252,7 +252,7 @@ def test_hostile_text_stays_text(visit):
     opened.settle()
     rows = opened.download()
     np.testing.assert_allclose([float(row[HOSTILE]) for row in rows], X[:, 0], rtol=1e-6)
-    assert {row[f"{HOSTILE}<!--"] for row in rows} == {HOSTILE, "<!--<script>", "=1+1,\ufffd\n'"}
+    assert {row[f"{HOSTILE}<!--"] for row in rows} == {HOSTILE, "<!--<script>", "=1+1,\n'"}
 
 
 @pytest.mark.parametrize(

@@ -145,15 +145,13 @@ def test_text_from_the_data_is_harmless(rows, report, text):
     page, plain = Elements(hostile.html), Elements(report.html)
     assert page.starts == plain.starts
     assert page.comments == []
-    shown = re.sub("[\x00-\x08\ud800]", "�", text)
     payload = payload_of(hostile)
-    assert payload["title"] == page.texts["title"] == hostile.title == shown
-    assert payload["axes"][0]["name"] == payload["cells"][0]["name"] == shown
-    assert payload["cells"][0]["values"] == [shown]
-    assert payload["row_word"] == shown
-    assert payload["row_words"] == f"Rows are named by their {shown} in the data."
-    assert payload["notes"] == [[shown, shown]]
-    assert payload["warnings"] == [shown]
+    assert page.texts["title"] == text.replace("\ud800", "?")
+    assert payload["title"] == payload["axes"][0]["name"] == payload["cells"][0]["name"] == text
+    assert payload["cells"][0]["values"] == [text]
+    assert payload["row_words"] == f"Rows are named by their {text} in the data."
+    assert payload["notes"] == [[text, text]]
+    assert payload["warnings"] == [text]
     hostile.html.encode("utf-8")
 
 

@@ -64,10 +64,13 @@ def test_payloads_are_those_recorded(cutter, detector, prototypes, rows):
 @pytest.mark.parametrize("name", MODELS)
 def test_payload_is_the_same_when_rows_were_explained_before(name, rows, request):
     model = request.getfixturevalue(name)
-    features = FeatureTable([f"column {j}" for j in range(3)], rows, rows)
-    explained = Explanation.of(view(model, rows, training=True), features)
-    payload = build_payload(model, None, explanation=explained, max_rows=50)
+    payload = build_payload(model, None, explanation=explanation_of(model, rows), max_rows=50)
     assert payload == build_payload(model, rows, max_rows=50)
+
+
+def explanation_of(model, rows):
+    features = FeatureTable([f"column {j}" for j in range(3)], rows, rows)
+    return Explanation(view(model, rows, training=True), features)
 
 
 # ---- rows ----------------------------------------------------------------------------------------
@@ -120,20 +123,24 @@ def test_the_table_of_clusters_is_finished(cutter, rows):
     payload = build_payload(cutter, rows, cells={"side": side.tolist(), "x": list(range(400))})
     tree, labels = cutter.tree_, cutter.labels_
     *clusters, unassigned = payload["clusters"]
+    keys = [column["key"] for column in payload["cluster_columns"]]
+    separation = explanation_of(cutter, rows).clusters.separation
     assert unassigned["label"] == -1
-    for cluster in clusters:
+    for k, cluster in enumerate(clusters):
         own = labels == cluster["label"]
+        cells = dict(zip(keys, cluster["cells"], strict=True))
         assert cluster["size"] == own.sum()
         assert cutter.typicality_[cluster["typical"]] == cutter.typicality_[own].max()
-        assert cluster["strength"] == pytest.approx(cutter.typicality_[own].mean())
-        assert cluster["level"] == cutter.alpha_[cluster["label"]]
+        assert cells["typical"].startswith(f"Row {cluster['typical']} \u00b7 ")
+        assert float(cells["strength"]) == pytest.approx(cutter.typicality_[own].mean(), abs=1e-4)
+        assert float(cells["level"]) == pytest.approx(cutter.alpha_[cluster["label"]], abs=1e-4)
         commonest = max(("left", "right"), key=lambda text: (side[own] == text).sum())
-        assert cluster["texts"] == (
+        assert cells["texts"] == (
             f"side: {commonest} ({(side[own] == commonest).sum()} of {own.sum()})"
         )
         # Just above the saddle the cluster is alone, just below it is not.
         peak = tree.heights[tree.node_of[cluster["typical"]]]
-        edge = np.abs(tree.saddles - peak / cluster["separation"]).argmin()
+        edge = np.abs(tree.saddles - peak / separation[k]).argmin()
         others = (labels >= 0) & ~own
         below = tree.labels_at(np.nextafter(tree.saddle_alpha[edge], 0.0))
         alone = tree.labels_at(tree.saddle_alpha[edge])
@@ -145,19 +152,21 @@ def test_profiles_name_what_sets_a_cluster_apart(prototypes, rows):
     display = pd.DataFrame(rows * 1000.0, columns=["price", "height", "age"])
     payload = build_payload(prototypes, rows, display=display)
     spread = np.diff(np.quantile(rows, [0.25, 0.75], axis=0), axis=0)[0] / 1.349
+    assert payload["cluster_columns"][-1]["key"] == "profile"
     for cluster in payload["clusters"]:
+        profile = cluster["cells"][-1]
         own = prototypes.labels_ == cluster["label"]
         deviations = (rows[own].mean(axis=0) - rows[~own].mean(axis=0)) / spread
-        for phrase in cluster["profile"].split(" elsewhere ")[:-1]:
+        for phrase in profile.split(" elsewhere ")[:-1]:
             name = next(name for name in display if name in phrase)
             own_median = np.median(display.loc[own, name])
             shown = phrase[phrase.index(name) :].split()[1].replace("\N{MINUS SIGN}", "-")
             assert float(shown.replace(",", "")) == pytest.approx(own_median, rel=1e-2, abs=1)
         first = list(display)[int(np.abs(deviations).argmax())]
-        assert cluster["profile"].startswith(first)
+        assert profile.startswith(first)
         assert (
             f"({deviations[np.abs(deviations).argmax()]:+.1f})".replace("-", "\N{MINUS SIGN}")
-            in (cluster["profile"])
+            in profile
         )
 
 
@@ -182,6 +191,7 @@ def test_branches_that_were_left_out_pass_their_children_on(cutter, scattered):
     found = replace(
         view(cutter, scattered, training=True),
         tree=tree,
+        strength=heights,
         labels=np.array([-1, -1, 0], dtype=np.int32),
         min_size=1,
     )
@@ -198,11 +208,11 @@ def test_the_reason_for_an_outlier_is_found(name, rows, request):
     far = rows.copy()
     far[100] = (0.0, 0.0, 60.0)
     payload = build_payload(type(model)(**model.get_params()).fit(far), far)
+    listed = decode(payload["outliers"]["index"])[: payload["outliers"]["n_listed"]].tolist()
     axis = decode(payload["outliers"]["axis"]).reshape(-1, 3)
     deviations = decode(payload["outliers"]["tenths"]).reshape(-1, 3) / 10
-    assert 100 in decode(payload["outliers"]["index"])
-    assert axis[100, 0] == 2
-    assert deviations[100, 0] > 10.0
+    assert axis[listed.index(100), 0] == 2
+    assert deviations[listed.index(100), 0] > 10.0
     assert (np.diff(np.abs(deviations), axis=1) <= 0).all()
 
 
@@ -210,7 +220,9 @@ def test_the_reason_for_an_outlier_is_found(name, rows, request):
 def test_outliers_are_unassigned_rows_and_the_rarest_ones(name, rows, request):
     model = request.getfixturevalue(name)
     payload = build_payload(model, rows)
-    index, labels = decode(payload["outliers"]["index"]), decode(payload["labels"])
+    every, n_listed = decode(payload["outliers"]["index"]), payload["outliers"]["n_listed"]
+    index, labels = every[:n_listed], decode(payload["labels"])
+    assert sorted(every) == list(range(len(rows)))
     assert (np.diff(view(model, rows, training=True).depth[index]) >= 0).all()
     assert set(np.flatnonzero(labels < 0)) <= set(index)
     assert len(index) >= 20
@@ -219,8 +231,8 @@ def test_outliers_are_unassigned_rows_and_the_rarest_ones(name, rows, request):
 def test_deviations_are_from_the_prototype_in_spreads_of_its_cluster(prototypes, rows):
     payload = build_payload(prototypes, rows)
     row = int(decode(payload["outliers"]["index"])[0])
-    axis = decode(payload["outliers"]["axis"])[3 * row : 3 * row + 3]
-    found = decode(payload["outliers"]["tenths"])[3 * row : 3 * row + 3] / 10
+    axis = decode(payload["outliers"]["axis"])[:3]
+    found = decode(payload["outliers"]["tenths"])[:3] / 10
     label = prototypes.labels_[row]
     own = prototypes.labels_ == label
     away = rows - prototypes.cluster_centers_[label]
@@ -234,8 +246,8 @@ def test_a_value_that_others_have_too_is_not_a_hundred_spreads_away(rng):
     X = np.column_stack([terms, np.where(terms > 40, 50.0, 0.0) + rng.normal(size=200)])
     X[0, 0] = 36.0
     model = FuzzyCMeans(n_clusters=2, random_state=0).fit(X)
-    explanation = Explanation.of(view(model, X), FeatureTable(["term", "size"], X, X))
-    of_row = explanation.deviations[explanation.rows == 0][0]
+    explanation = Explanation(view(model, X), FeatureTable(["term", "size"], X, X))
+    of_row = explanation.found.values[explanation.rows == 0][0]
     np.testing.assert_allclose(of_row[0], -1.349, rtol=0.05)
 
 
@@ -342,16 +354,16 @@ def test_many_features_are_fewer_on_the_page(rng):
     X[:30, 1400] += 50.0
     payload = build_payload(FuzzyCMeans(2, m=1.1, random_state=0).fit(X), X)
     names = [axis["name"] for axis in payload["axes"]]
-    assert len(names) == 1000
+    assert len(names) == 1002  # two of PCA
     assert "column 1400" in names
-    assert "This page shows 998 of 1,500 columns" in payload["features_note"]
+    assert "This page shows 1,000 of 1,500 columns" in payload["features_note"]
 
 
 @pytest.mark.parametrize("values", [1.7e9 + np.arange(400), 1e300 * np.arange(1, 401)])
 def test_dates_and_huge_numbers_keep_their_digits(prototypes, rows, values):
     display = np.column_stack([values, rows[:, 1:]])
     features = FeatureTable(["a", "b", "c"], display, rows)
-    explained = Explanation.of(view(prototypes, rows), features)
+    explained = Explanation(view(prototypes, rows), features)
     payload = build_payload(prototypes, explanation=explained)
     np.testing.assert_array_equal(decode(payload["axes"][0]["values"]), values)
 
@@ -390,6 +402,6 @@ def test_false_discoveries_are_told_as_they_were_asked_for():
     rows = three_groups(np.random.default_rng(5))
     model = OneClusterPCM(novelty=True).fit(rows)
     new = np.vstack([rows[:30] + 0.01, [[60.0, 60.0]]])
-    explained = Explanation.of(view(model, new, fdr=0.2), FeatureTable(["x", "y"], new, new))
+    explained = Explanation(view(model, new, fdr=0.2), FeatureTable(["x", "y"], new, new))
     payload = build_payload(model, explanation=explained)
     assert "At most 20 % of the flagged rows" in payload["certainty"]

@@ -61,15 +61,14 @@ def _explained(
     import numpy as np
 
     from typicality.cli.result import feature_table
-    from typicality.report.outliers import ClusterCenters, deviations_of
+    from typicality.report.outliers import Explanation
     from typicality.run_folder import RowReasons
 
     at = _place_of(shown, table, row, line)
     fitted = run.places_of_fit(len(shown.row_numbers), table.fingerprint)
     judged = run.judge(shown.part, fitted=fitted, fdr=run.fdr)
     seen, features = judged.view, feature_table(run, shown.rows, judged)
-    centers = ClusterCenters.of(seen, features) if seen.kind == "prototypes" else None
-    found = deviations_of(seen, features, centers, at)
+    found = Explanation(seen, features).deviations_of(at)
     reasons = RowReasons.of(shown.rows, at, found.values, found.shares)
     measured, names = features.measured[at], shown.rows.names
     typical = measured - found.values * np.broadcast_to(found.unit, measured.shape)

@@ -87,9 +87,7 @@ class Result:
     @cached_property
     def explanation(self) -> Explanation:
         """Why the least typical rows are unusual."""
-        return Explanation.of(
-            self.judged.view, feature_table(self.run, self.shown.rows, self.judged)
-        )
+        return Explanation(self.judged.view, feature_table(self.run, self.shown.rows, self.judged))
 
     def page(self) -> tuple[ShownRows, Explanation]:
         """The rows that the report shows, and what is unusual in them."""
@@ -160,13 +158,11 @@ class Result:
 
     def _why(self, least: Places) -> dict[str, list[Any]]:
         """Why the least typical rows are listed: between which clusters, or unusual in what."""
-        view, explained, n = self.judged.view, self.explanation, len(least)
+        view, found, n = self.judged.view, self.explanation.found, len(least)
         if view.memberships is not None and view.shares:
             nearest = np.argsort(-view.memberships[least], axis=1, kind="stable")
             return {"rivals": nearest[:, :2].tolist()}
-        reasons = RowReasons.of(
-            self.shown.rows, least, explained.deviations[:n], explained.shares[:n]
-        )
+        reasons = RowReasons.of(self.shown.rows, least, found.values[:n], found.shares[:n])
         why: dict[str, list[Any]] = {"reasons": reasons.items()}
         if self.passes is not None and view.kind == "prototypes":
             # The least typical of all rows, not only of those that are shown.
@@ -233,7 +229,7 @@ def on_page(
         shown, explanation = shown.take(fitted), None
         judged = run.judge(shown.part, fitted=slice(None))
     if explanation is None:
-        explanation = Explanation.of(judged.view, feature_table(run, shown.rows, judged))
+        explanation = Explanation(judged.view, feature_table(run, shown.rows, judged))
     return shown, explanation
 
 

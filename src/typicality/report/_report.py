@@ -192,7 +192,7 @@ def assemble(payload: dict[str, Any]) -> str:
     data = json.dumps(payload, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     data = data.translate(_DANGEROUS)
     parts = {
-        "title": html.escape(payload["title"]),
+        "title": html.escape(payload["title"].encode("utf-8", "replace").decode()),
         "policy": f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         "payload": f'<script type="application/json" id="payload">{data}</script>',
         "css": css,

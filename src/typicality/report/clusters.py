@@ -10,7 +10,13 @@ from typicality._typing import Doubles, Floats, Labels, Places
 from typicality._words import for_people
 from typicality.levelsets import AlphaTree
 from typicality.levelsets.tree import pruned
-from typicality.report.features import FeatureTable, group_means, largest, rows_by_label
+from typicality.report.features import (
+    FeatureTable,
+    cross_counts,
+    group_means,
+    largest,
+    rows_by_label,
+)
 
 if TYPE_CHECKING:
     from typicality.report.outliers import Explanation
@@ -141,17 +147,15 @@ def _commonest(labels: Labels, features: FeatureTable, described: Places) -> lis
     categories = features.categories
     if categories is None:
         return found
-    codes = categories.codes(features.rows)
-    for j, (name, values) in enumerate(zip(categories.names, categories.values, strict=True)):
-        known = (labels >= 0) & (codes[:, j] >= 0)
-        counts = np.zeros((labels.max(initial=-1) + 1, len(values)), np.intp)
-        np.add.at(counts, (labels[known], codes[known, j]), 1)
+    codes, sizes = categories.codes(features.rows), np.bincount(labels[labels >= 0])
+    for column, name, values in zip(codes.T, categories.names, categories.values, strict=True):
+        counts = cross_counts(labels, column, (len(sizes), len(values)))
         for k, label in enumerate(described):
             own, others = counts[label], counts.sum(axis=0) - counts[label]
             most, n_others = int(own.argmax()), int(others.sum())
             elsewhere = float(others[most] / n_others) if n_others else None
-            size = int(np.count_nonzero(labels == label))
-            found[k].append(Commonest(name, values[most], int(own[most]), size, elsewhere))
+            each = Commonest(name, values[most], int(own[most]), int(sizes[label]), elsewhere)
+            found[k].append(each)
     return found
 
 
@@ -161,17 +165,14 @@ def _deviations(labels: Labels, features: FeatureTable) -> Doubles:
     With a single cluster, the unassigned rows take the place of the other clusters; the result is
     zero if there are fewer than five of them.
     """
-    values = features.measured
-    counts = np.bincount(labels[labels >= 0]).astype(np.float64)[:, None]
-    means = np.nan_to_num(group_means(values, labels))
-    sums = means * counts
-    others, n_others = sums.sum(axis=0) - sums, counts.sum() - counts
+    values, rest = features.measured, np.flatnonzero(labels < 0)
+    means, counts = group_means(values, labels), np.bincount(labels[labels >= 0])[:, None]
     if np.count_nonzero(counts) == 1:
-        others = values[labels < 0].sum(axis=0, dtype=np.float64)[None]
-        n_others = np.full_like(counts, np.count_nonzero(labels < 0))
-        n_others[n_others < _FEW] = 0.0
-    rest = np.divide(others, n_others, out=means.copy(), where=n_others > 0)
-    return np.asarray((means - rest) / features.scale)
+        others = values[rest].mean(axis=0, dtype=np.float64) if len(rest) >= _FEW else means
+    else:
+        sums = np.nan_to_num(means) * counts
+        others = (sums.sum(axis=0) - sums) / np.maximum(counts.sum() - counts, 1)
+    return np.asarray((np.nan_to_num(means) - others) / features.scale)
 
 
 def _medians(labels: Labels, values: Floats) -> Doubles:

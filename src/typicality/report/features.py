@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 from sklearn.impute import SimpleImputer
 from sklearn.utils.validation import check_array
 
@@ -114,21 +113,19 @@ def rows_by_label(labels: NDArray[np.int32], n_labels: int) -> list[Places]:
 
 
 def group_means(values: Floats, labels: NDArray[np.int32]) -> Doubles:
-    """The means of the rows of each label, missing values left out; NaN where there are none."""
-    missing = np.isnan(values)
-    somewhere = np.flatnonzero(labels >= 0)
-    n_labels = labels.max(initial=-1) + 1
-    groups = group_matrix(labels[somewhere], n_labels, np.ones(len(somewhere)))
-    sums = groups @ np.where(missing, 0.0, values)[somewhere]
-    counts = groups @ (~missing).astype(np.float64)[somewhere]
-    means: Doubles = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+    """The means of the rows of each label; NaN where there are none."""
+    means = np.full((labels.max(initial=-1) + 1, values.shape[1]), np.nan)
+    for label, rows in enumerate(rows_by_label(labels, len(means))):
+        if len(rows):
+            means[label] = values[rows].mean(axis=0, dtype=np.float64)
     return means
 
 
-def group_matrix(labels: NDArray[np.int32], n_labels: int, weight: Doubles) -> csr_array:
-    """A matrix whose product with values sums them over the rows of each label."""
-    places = (labels, np.arange(len(labels)))
-    return csr_array((weight, places), shape=(n_labels, len(labels)))
+def cross_counts(labels: NDArray[Any], codes: NDArray[Any], shape: tuple[int, int]) -> Places:
+    """How often each code occurs with each label; -1 is left out in both."""
+    known = (labels >= 0) & (codes >= 0)
+    places = np.ravel_multi_index((labels[known], codes[known]), shape)
+    return np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
 
 
 def largest(deviations: Doubles, n: int) -> tuple[Places, Doubles]:

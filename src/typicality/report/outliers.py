@@ -1,6 +1,6 @@
 """Why a row is unusual: the features in which it is farthest from where it should be."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -12,73 +12,13 @@ from typicality._typing import Doubles, Floats, Places
 from typicality.explain import TypicalRows, are_typical
 from typicality.fitted import FittedView
 from typicality.report.clusters import ClusterTable
-from typicality.report.features import FeatureTable, group_matrix, group_means, rows_by_label
+from typicality.report.features import FeatureTable, group_means, rows_by_label
 
 _MOST_LISTED = 2000
 _LISTED_ANYWAY = 20  # the least typical rows are worth a look even if every row has a cluster
 _FEW = 5  # rows are too few to estimate a spread
 _NARROWEST = 0.01  # of the spread of all rows: nearly equal values would make any other too far
 _SPIKE = 0.5  # of a cluster has one value: its spread there is that of all rows
-
-
-@dataclass(frozen=True, eq=False)
-class Explanation:
-    """The unassigned rows and the least typical other rows, and what makes them unusual.
-
-    Where memberships are shares, the rows between clusters.
-
-    Parameters
-    ----------
-    view : FittedView
-        The labels of all rows, and how typical they are.
-    features : FeatureTable
-        The features of all rows.
-    centers : ClusterCenters, optional
-        The centers of the clusters, if the model has prototypes.
-    rows : array of shape (m,)
-        The rows that are explained, the least typical first.
-    deviations : array of shape (m, d)
-        How far each is from where it should be, feature by feature, in units of a spread.
-    words : str
-        How deviations are measured.
-    shares : array of shape (m, k)
-        The share of similar rows that have the category of each, column by column.
-    """
-
-    view: FittedView
-    features: FeatureTable
-    centers: "ClusterCenters | None"
-    rows: Places
-    deviations: Doubles
-    words: str
-    shares: Doubles
-
-    @classmethod
-    def of(cls, view: FittedView, features: FeatureTable, shown: Places | None = None) -> Self:
-        """Explain rows, of all rows of the view and of `features`, or of those that are shown."""
-        centers = ClusterCenters.of(view, features) if view.kind == "prototypes" else None
-        shown = np.arange(view.n_rows) if shown is None else shown
-        if view.shares:
-            rows = view.between[np.isin(view.between, shown)][:_MOST_LISTED]
-        else:
-            order = np.argsort(view.depth[shown], kind="stable")
-            listed = view.labels[shown[order]] < 0
-            listed[:_LISTED_ANYWAY] = True
-            if view.kind != "detector":
-                listed &= view.is_example[shown[order]]
-            rows = shown[order[listed][:_MOST_LISTED]]
-        found = deviations_of(view, features, centers, rows)
-        return cls(view, features, centers, rows, found.values, found.words, found.shares)
-
-    @cached_property
-    def clusters(self) -> ClusterTable:
-        """The table of clusters."""
-        return ClusterTable.of(self)
-
-    def among(self, shown: Places) -> Self:
-        """Explain only rows that are shown."""
-        everything = len(shown) == self.view.n_rows
-        return self if everything else self.of(self.view, self.features, shown)
 
 
 class Deviations(NamedTuple):
@@ -99,67 +39,116 @@ class Deviations(NamedTuple):
     values: Doubles
     unit: Doubles
     words: str
-    shares: Doubles = np.empty((0, 0))
+    shares: Doubles
 
 
-def deviations_of(
-    view: FittedView, features: FeatureTable, centers: "ClusterCenters | None", rows: Places
-) -> Deviations:
-    """The deviations of rows from where they should be."""
-    if centers is None:
-        found = _from_neighbours(view, features, rows)
-    else:
-        found = _from_centers(view, features, centers, rows)
-    known = ~np.isnan(features.shown[rows])
-    shares = found.shares if features.categories is not None else np.empty((len(rows), 0))
-    return found._replace(values=np.where(known, found.values, 0.0), shares=shares)
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What sets clusters apart, and what makes rows unusual.
 
+    Parameters
+    ----------
+    view : FittedView
+        The labels of all rows, and how typical they are.
+    features : FeatureTable
+        The features of all rows.
+    shown : array of int, optional
+        The rows that can be listed; by default all.
+    """
 
-def _from_centers(
-    view: FittedView, features: FeatureTable, centers: "ClusterCenters", rows: Places
-) -> Deviations:
-    values, labels = features.measured[rows], view.labels[rows]
-    label = np.where(labels >= 0, labels, centers.nearest(values))
-    if (label < 0).any():  # there is no cluster at all
-        words = "Distance from the median of all rows, in units of the spread of the column."
-        return Deviations(features.standardised[rows], features.scale, words)
-    spread = centers.spread[label]
-    away = np.asarray((values - centers.points[label]) / spread, dtype=np.float64)
-    point = "prototype" if centers.are_prototypes else "mean of the nearest cluster"
-    words = (
-        f"Distance from the nearest {point}, in units of the spread of its cluster in "
-        "that column; values beyond about 3 are unusual there."
-    )
-    found = Deviations(away, spread, words)
-    if features.categories is None:
-        return found
-    mixed = features.rows
-    shares = features.categories.shares_in(mixed, view.labels, mixed[rows], label)
-    return found._replace(
-        shares=shares, words=f"{words} For a category: how often it occurs there."
-    )
+    view: FittedView
+    features: FeatureTable
+    shown: Places | None = None
 
+    def among(self, shown: Places) -> Self:
+        """List only rows that are shown."""
+        return self if len(shown) == self.view.n_rows else replace(self, shown=shown)
 
-def _from_neighbours(view: FittedView, features: FeatureTable, rows: Places) -> Deviations:
-    """Deviations from the nearest typical rows: of the fit, of clusters, or nine tenths of all."""
-    values, assigned = features.rows, view.labels >= 0
-    if view.find_typical_rows is not None and features.of_model:
-        typical = view.find_typical_rows()
-    else:
-        by_labels = view.kind == "tree" and assigned.any()
-        typical = TypicalRows.of(values, assigned if by_labels else are_typical(view.strength))
-    words = (
-        f"Distance from the mean of the {typical.n_compared} nearest typical rows, in units of "
-        "the spread of the column over all rows."
-    )
-    n_features = features.measured.shape[1]
-    deviations = typical.deviations(values[rows])[:, :n_features]
-    found = Deviations(deviations, typical.scale[:n_features], words)
-    if features.categories is None:
-        return found
-    shares = features.categories.shares(typical.rows, values[rows])
-    words = f"{words} For a category: how many of the 30 nearest typical rows have it."
-    return found._replace(shares=shares, words=words)
+    @cached_property
+    def clusters(self) -> ClusterTable:
+        """The table of clusters."""
+        return ClusterTable.of(self)
+
+    @cached_property
+    def centers(self) -> "ClusterCenters | None":
+        """The centers of the clusters, if the model has prototypes."""
+        is_needed = self.view.kind == "prototypes"
+        return ClusterCenters.of(self.view, self.features) if is_needed else None
+
+    @cached_property
+    def rows(self) -> Places:
+        """The unassigned rows and the least typical other rows, the least typical first.
+
+        Where memberships are shares, the rows between clusters.
+        """
+        view, shown = self.view, np.arange(self.view.n_rows) if self.shown is None else self.shown
+        if view.shares:
+            rows = view.between[np.isin(view.between, shown)]
+        else:
+            rows = shown[np.argsort(view.depth[shown], kind="stable")]
+            listed = view.labels[rows] < 0
+            listed[:_LISTED_ANYWAY] = True
+            if view.kind != "detector":
+                listed &= view.is_example[rows]
+            rows = rows[listed]
+        return rows[:_MOST_LISTED]
+
+    @cached_property
+    def found(self) -> Deviations:
+        """The deviations of the rows that are listed."""
+        return self.deviations_of(self.rows)
+
+    def deviations_of(self, rows: Places) -> Deviations:
+        """The deviations of rows from where they should be."""
+        found = self._from_neighbours(rows) if self.centers is None else self._from_centers(rows)
+        known = ~np.isnan(self.features.shown[rows])
+        return found._replace(values=np.where(known, found.values, 0.0))
+
+    def _from_centers(self, rows: Places) -> Deviations:
+        features, centers = self.features, self.centers
+        values, labels, no_shares = (
+            features.measured[rows],
+            self.view.labels,
+            np.empty((len(rows), 0)),
+        )
+        assert centers is not None
+        label = np.where(labels[rows] >= 0, labels[rows], centers.nearest(values))
+        if (label < 0).any():  # there is no cluster at all
+            words = "Distance from the median of all rows, in units of the spread of the column."
+            return Deviations(features.standardised[rows], features.scale, words, no_shares)
+        spread = centers.spread[label]
+        away = np.asarray((values - centers.points[label]) / spread, dtype=np.float64)
+        point = "prototype" if centers.are_prototypes else "mean of the nearest cluster"
+        words = (
+            f"Distance from the nearest {point}, in units of the spread of its cluster in "
+            "that column; values beyond about 3 are unusual there."
+        )
+        if features.categories is None:
+            return Deviations(away, spread, words, no_shares)
+        words = f"{words} For a category: how often it occurs there."
+        shares = features.categories.shares_in(features.rows, labels, features.rows[rows], label)
+        return Deviations(away, spread, words, shares)
+
+    def _from_neighbours(self, rows: Places) -> Deviations:
+        """Deviations from the nearest typical rows: of the fit, of clusters, or most of all."""
+        view, features = self.view, self.features
+        if view.find_typical_rows is not None and features.of_model:
+            typical = view.find_typical_rows()
+        else:
+            assigned = view.labels >= 0
+            by_labels = view.kind == "tree" and assigned.any()
+            is_typical = assigned if by_labels else are_typical(view.strength)
+            typical = TypicalRows.of(features.rows, is_typical)
+        words = (
+            f"Distance from the mean of the {typical.n_compared} nearest typical rows, in units of "
+            "the spread of the column over all rows."
+        )
+        n_features, asking = features.measured.shape[1], features.rows[rows]
+        away, unit = typical.deviations(asking)[:, :n_features], typical.scale[:n_features]
+        if features.categories is None:
+            return Deviations(away, unit, words, np.empty((len(rows), 0)))
+        words = f"{words} For a category: how many of the 30 nearest typical rows have it."
+        return Deviations(away, unit, words, features.categories.shares(typical.rows, asking))
 
 
 # ---- clusters and their centers ------------------------------------------------------------------
@@ -196,15 +185,16 @@ class ClusterCenters:
         values, labels = features.measured, view.labels
         points = view.centers if are_prototypes else group_means(values, labels)
         points = np.asarray(points, dtype=np.float64)[:, : values.shape[1]]
-        somewhere = np.flatnonzero(labels >= 0)
-        away = values[somewhere] - points[labels[somewhere]]
-        groups = group_matrix(labels[somewhere], len(points), view.strength[somewhere])
-        mass = np.asarray(groups.sum(axis=1))[:, None]
-        counts = np.bincount(labels[somewhere], minlength=len(points))[:, None]
-        enough = (counts >= _FEW) & (mass > 0)
-        variance = np.divide(groups @ away**2, mass, out=np.zeros_like(points), where=mass > 0)
-        enough = enough & ~_spiky(values[somewhere], labels[somewhere], len(points))
-        spread = np.where(enough, np.sqrt(variance), features.scale)
+        spread = np.tile(features.scale, (len(points), 1))
+        for label, rows in enumerate(rows_by_label(labels, len(points))):
+            if len(rows) < _FEW or not view.strength[rows].any():
+                continue
+            own = values[rows]
+            variance = np.average((own - points[label]) ** 2, axis=0, weights=view.strength[rows])
+            # The median is the value that half of the rows have, if there is one.
+            middle = np.partition(own, len(rows) // 2, axis=0)[len(rows) // 2]
+            is_spike = np.mean(own == middle, axis=0) >= _SPIKE
+            spread[label] = np.where(is_spike, features.scale, np.sqrt(variance))
         spread = np.maximum(spread, _NARROWEST * features.scale)
         return cls(points, spread, features.scale, are_prototypes)
 
@@ -225,14 +215,3 @@ class ClusterCenters:
             nearest[away < least] = label
             least = np.minimum(least, away)
         return nearest
-
-
-def _spiky(values: Floats, labels: NDArray[np.int32], n_labels: int) -> NDArray[np.bool_]:
-    """Where half of the rows of a label or more have the same value, shape (c, d)."""
-    spiky = np.zeros((n_labels, values.shape[1]), dtype=bool)
-    for label, rows in enumerate(rows_by_label(labels, n_labels)):
-        if len(rows):
-            # The median is such a value; between two middle rows it may be none.
-            middle = np.partition(values[rows], len(rows) // 2, axis=0)[len(rows) // 2]
-            spiky[label] = np.mean(values[rows] == middle, axis=0) >= _SPIKE
-    return spiky

@@ -1,7 +1,6 @@
 """The data of a page: one structure of numbers and sentences, written as JSON."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,14 @@ from typicality.explain import category_text, surprise
 from typicality.fitted import FittedView, chosen_method, view
 from typicality.report.certainty import how_sure
 from typicality.report.clusters import PROFILE_LENGTH, telling_categories
-from typicality.report.features import FeatureTable, largest
-from typicality.report.outliers import Explanation, deviations_of
+from typicality.report.features import FeatureTable, cross_counts, largest
+from typicality.report.outliers import Explanation
 from typicality.report.shown import (
     REASONS,
     choose_axes,
     choose_branches,
     choose_cells,
     choose_rows,
-    clean_text,
     encoded,
     tree_payload,
 )
@@ -36,14 +34,12 @@ _KINDS = {"tree": "tree", "prototypes": "memberships", "detector": "typicality"}
 _FEWEST_ROWS = 10
 _MOST_MEMBERSHIPS = 1_000_000
 _MOST_MEDIANS = 20_000  # of all clusters together
-_MOST_EXPLAINED = 400_000  # values of rows with reasons: a second or two to find their neighbours
+_MOST_EXPLAINED = 2000  # rows with reasons
 _ROWS_COMPARED = 1000
 _TELLING = 0.5  # spreads: a smaller deviation explains nothing
 _FAR = 999.0  # spreads: larger deviations are not told apart
 _MOST_TEXTS, _MOST_TABULATED = 20, 2  # values of a column of text that is tabulated, such columns
 MINUS = "\N{MINUS SIGN}"
-_ROW_WORDS = "Rows are counted from 0, as in the data."
-_NUMBER_WORDS = "Rows are named by their {} in the data."
 _ENDINGS = {
     "converged": "It converged after {n}.",
     "max_iter": "It was stopped by max_iter after {n}, before it had converged.",
@@ -78,34 +74,39 @@ def build_payload(
     for name, values in cells.items():
         check_same_length(len(values), f"cells[{name!r}]", found.n_rows, "X")
     row_word, numbers = _check_row_numbers(row_numbers, found.n_rows)
-    branches = [] if found.tree is None else choose_branches(found, max_rows)
-    wanted = clusters.typical_rows
-    if found.tree is not None:
+    branches, wanted = choose_branches(found, max_rows), clusters.typical_rows
+    if branches and found.tree is not None:
         wanted = np.append(found.tree.row_of[[each["peak"] for each in branches]], wanted)
     shown, sample_note = choose_rows(found, max_rows, wanted=wanted, random_state=random_state)
-    outliers = explanation.among(shown)
-    kept, axes = choose_axes(found, features, shown, clusters=clusters, outliers=outliers)
+    listed = explanation.among(shown)
+    texts, numeric = choose_cells(cells, shown)
+    kept, axes = choose_axes(listed, shown, numeric)
+    naming = next((each["name"] for each in texts["cells"] if not each["numeric"]), None)
+
+    def name_of(row: int) -> str:
+        name = "" if naming is None else str(cells[naming][row])
+        return " \u00b7 ".join(filter(None, [f"{row_word.capitalize()} {numbers[row]}", name]))
+
     about = "Outliers" if found.kind == "detector" else "Clusters and outliers"
-    notes = notes or _default_notes(model, found, len(features.names))
+    counting = "counted from 0, as" if row_numbers is None else f"named by their {row_word}"
     return {
-        "title": clean_text(title or f"{about} in {counted(found.n_rows, 'row')}"),
+        "title": title or f"{about} in {counted(found.n_rows, 'row')}",
         "made_by": f"typicality {typicality.__version__}",
         "certainty": how_sure(model, found, clusters),
         "n_rows": found.n_rows,
         "sample_note": sample_note,
         "row": encoded(numbers[shown], "i4"),
         "row_word": row_word,
-        "row_words": _ROW_WORDS if row_numbers is None else _NUMBER_WORDS.format(row_word),
+        "row_words": f"Rows are {counting} in the data.",
         **axes,
-        **choose_cells(cells, shown),
+        **texts,
         **_rows_payload(found, shown),
         "tree": tree_payload(found, branches, shown),
-        "clusters": _clusters_payload(explanation, cells, shown, kept),
-        "separation_words": clusters.separation_words,
-        "outliers": _outliers_payload(outliers, shown, kept),
-        **_outlier_words(outliers),
-        "notes": [list(map(clean_text, note)) for note in notes],
-        "warnings": list(map(clean_text, warnings)),
+        **_clusters_payload(explanation, cells, shown, kept, name_of),
+        "outliers": _outliers_payload(listed, shown, kept),
+        **_outlier_words(listed),
+        "notes": notes or _default_notes(model, found, len(features.names)),
+        "warnings": warnings,
     }
 
 
@@ -117,7 +118,6 @@ def _rows_payload(found: FittedView, shown: Places) -> dict[str, Any]:
     gap = found.gap
     return {
         "kind": _KINDS[found.kind],
-        "shares": found.shares,
         "labels": encoded(found.labels[shown], "i4"),
         "fitted_words": found.fitted_words,
         "strength": encoded(found.strength[shown], "f8"),
@@ -133,26 +133,22 @@ def _rows_payload(found: FittedView, shown: Places) -> dict[str, Any]:
     }
 
 
-def _outliers_payload(outliers: Explanation, shown: Places, kept: Places) -> dict[str, Any]:
-    """The rows that are listed, and the reasons for these and for as many others as there is room.
+def _outliers_payload(listed: Explanation, shown: Places, kept: Places) -> dict[str, Any]:
+    """The rows that are listed, then other rows, the least typical first, and reasons for all.
 
-    `explained` is None where that is every row shown. Deviations are in tenths.
+    Deviations are in tenths.
     """
-    room = max(len(outliers.rows), _MOST_EXPLAINED // max(len(outliers.features.names), 1))
-    explained = None
-    rows = shown
-    if len(shown) > room:
-        order = shown[np.argsort(outliers.view.depth[shown], kind="stable")]
-        rows = np.union1d(outliers.rows, order[: room - len(outliers.rows)])
-        explained = encoded(np.searchsorted(shown, rows), "i4")
-    found = deviations_of(outliers.view, outliers.features, outliers.centers, rows)
+    rows = shown[np.argsort(listed.view.depth[shown], kind="stable")]
+    others = rows[~np.isin(rows, listed.rows)]
+    rows = np.append(listed.rows, others[: _MOST_EXPLAINED - len(listed.rows)])
+    found = listed.deviations_of(rows)
     axis, deviations = largest(found.values[:, kept], REASONS)
     return {
-        "index": encoded(np.searchsorted(shown, outliers.rows), "i4"),
-        "explained": explained,
+        "index": encoded(np.searchsorted(shown, rows), "i4"),
+        "n_listed": len(listed.rows),
         "axis": encoded(axis.ravel(), "i2"),
         "tenths": encoded(np.rint(10 * deviations.ravel()).clip(-32767, 32767), "i2"),
-        "categories": _unusual_categories(outliers.features, rows, found.shares),
+        "categories": _unusual_categories(listed.features, rows, found.shares),
     }
 
 
@@ -163,57 +159,128 @@ def _outlier_words(outliers: Explanation) -> dict[str, str]:
         if len(outliers.rows):
             words = (
                 "Rows with a membership of 0.1 or more in a second cluster, the smallest largest "
-                f"membership first. {outliers.words}"
+                f"membership first. {outliers.found.words}"
             )
         return {"outlier_heading": "Rows between clusters", "outlier_words": words}
     heading = "Outliers" if outliers.view.kind == "detector" else "The least typical rows"
-    return {"outlier_heading": heading, "outlier_words": f"Least typical first. {outliers.words}"}
+    return {
+        "outlier_heading": heading,
+        "outlier_words": f"Least typical first. {outliers.found.words}",
+    }
+
+
+def _unusual_categories(features: FeatureTable, rows: Places, shares: Doubles) -> list[list[str]]:
+    """For each of some rows, its unusual categories in words, the rarest first."""
+    categories = features.categories
+    if categories is None:
+        return []
+    codes = categories.codes(features.rows[rows])
+    size = surprise(shares)
+    found = []
+    for i, order in enumerate(np.argsort(-size, axis=1, kind="stable").tolist()):
+        texts = []
+        for j in [j for j in order[:REASONS] if size[i, j] > 0]:
+            value = categories.values[j][codes[i, j]] if codes[i, j] >= 0 else "a new category"
+            texts.append(category_text(categories.names[j], value, shares[i, j]))
+        found.append(texts)
+    return found
+
+
+def _number(value: Any) -> float | None:
+    """A number as JSON knows them; None for what it does not know."""
+    return None if value is None or not np.isfinite(value) else float(value)
+
+
+# ---- the table of clusters -----------------------------------------------------------------------
 
 
 def _clusters_payload(
-    explained: Explanation, cells: Mapping[str, Sequence[Any]], shown: Places, kept: Places
-) -> list[dict[str, Any]]:
-    """The table of clusters, in words and numbers; the rows of no cluster come last.
+    explained: Explanation,
+    cells: Mapping[str, Sequence[Any]],
+    shown: Places,
+    kept: Places,
+    name_of: Callable[[int], str],
+) -> dict[str, Any]:
+    """The table of clusters, as it is shown and as a spreadsheet takes it.
 
+    The rows of no cluster come last. The page itself adds sizes, which change with the level.
     `typical` is a place among the rows that are shown, -1 where the row is not.
     """
     clusters, found, features = explained.clusters, explained.view, explained.features
-    categories = () if features.categories is None else features.categories.names
-    level = np.full(len(clusters.labels), np.nan)
-    if found.kind != "prototypes":
-        level[:] = found.cut if found.levels is None else found.levels[clusters.labels]
-    place = np.searchsorted(shown, clusters.typical_rows).clip(max=len(shown) - 1)
-    typical = np.where(shown[place] == clusters.typical_rows, place, -1)
-    medians = clusters.medians[:, kept]
-    if medians.size > _MOST_MEDIANS:
-        medians = medians[:, :0]
-    entries: list[dict[str, Any]] = [
-        {
-            "label": int(label),
-            "size": int(clusters.sizes[k]),
-            "typical": int(typical[k]),
-            "level": _number(level[k]),
-            "separation": _number(clusters.separation[k]),
-            "profile": clean_text(profile_words(explained, k)),
-            "medians": list(map(_number, medians[k])) if k < len(medians) else [],
-        }
-        for k, label in enumerate(clusters.labels)
-    ]
+    labels, sizes = [*clusters.labels.tolist()], [*clusters.sizes.tolist()]
     if found.n_unassigned:
-        rest: dict[str, Any] = {
-            "typical": -1,
-            "level": None,
-            "separation": None,
-            "profile": "",
-            "medians": [],
-        }
-        entries.append({"label": -1, "size": found.n_unassigned, **rest})
+        labels, sizes = [*labels, -1], [*sizes, found.n_unassigned]
     mass = np.bincount(found.labels + 1, found.strength, minlength=1)
+    level: Any = []
+    if found.kind != "prototypes":
+        level = [found.cut if found.levels is None else found.levels[k] for k in clusters.labels]
+    categories = () if features.categories is None else features.categories.names
     texts = _commonest_texts(found.labels, {n: t for n, t in cells.items() if n not in categories})
-    for entry in entries:
-        entry["strength"] = _number(mass[entry["label"] + 1] / entry["size"])
-        entry["texts"] = clean_text(texts[entry["label"]])
-    return entries
+    detects = found.kind == "detector"
+    columns = [
+        (f"Mean {found.strength_name}", "strength", mass[np.add(labels, 1)] / sizes),
+        ("Most typical row", "typical", [*map(name_of, clusters.typical_rows)]),
+        ("Threshold" if detects else "Level", "level", level),
+        ("Separation", "separation", clusters.separation),
+        ("Other columns", "texts", [texts[label] for label in labels]),
+        (
+            "How they differ from the others" if detects else "How it differs",
+            "profile",
+            [profile_words(explained, k) for k in range(len(clusters.labels))],
+        ),
+    ]
+    if clusters.medians[:, kept].size <= _MOST_MEDIANS:  # in the sheet only
+        columns += [(f"Median {features.names[j]}", "", clusters.medians[:, j]) for j in kept]
+    columns = [
+        (name, key, [*values, *[None] * (len(labels) - len(values))])
+        for name, key, values in columns
+        if any(map(_text, values))
+    ]
+    on_page = [each for each in columns if each[1]]
+    span = float(np.ptp(found.strength)) or 1.0
+    digits = 4 + int(np.log10(max(np.abs(found.strength).max() / span, 1.0)))
+    exact = {} if found.kind == "prototypes" else dict.fromkeys(("strength", "level"), digits)
+    place = np.searchsorted(shown, clusters.typical_rows).clip(max=len(shown) - 1)
+    is_shown = shown[place] == clusters.typical_rows
+    typical = dict(zip(labels, np.where(is_shown, place, -1).tolist(), strict=False))
+    numbers = [label if label >= 0 else "unassigned" for label in labels]
+    shares = [size / found.n_rows for size in sizes]
+    lines = zip(numbers, sizes, shares, *(values for _, _, values in columns), strict=True)
+    by_label = sorted(lines, key=lambda line: (isinstance(line[0], str), line[0]))
+    sheet = [("Cluster", "Rows", "Share", *(name for name, _, _ in columns)), *by_label]
+    return {
+        "clusters": [
+            {
+                "label": label,
+                "size": size,
+                "typical": typical.get(label, -1),
+                "cells": [_text(values[k], exact.get(key, 4)) for _, key, values in on_page],
+            }
+            for k, (label, size) in enumerate(zip(labels, sizes, strict=True))
+        ],
+        "cluster_columns": [{"key": key, "name": name} for name, key, _ in on_page],
+        "cluster_sheet": "\n".join("\t".join(map(_sheet_cell, line)) for line in sheet),
+        "separation_words": clusters.separation_words,
+    }
+
+
+def _text(value: float | str | None, digits: int = 4) -> str:
+    """A cell of a table; a number near one is not rounded to it."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    if not np.isfinite(value):
+        return ""
+    if digits > 4 and abs(value) < 1000:
+        return f"{value:.{digits}g}".replace("-", MINUS)
+    return "> 0.9999" if 0.9999 < value < 1 else for_people(value).replace("-", MINUS)
+
+
+def _sheet_cell(value: Any) -> str:
+    """A cell as a spreadsheet takes it: text on one line that is no formula, or a plain number."""
+    if isinstance(value, str):
+        text = " ".join(value.split())
+        return f"'{text}" if text[:1] in set("=+@-") else text
+    return "" if value is None or not np.isfinite(value) else f"{value:.7g}"
 
 
 def profile_words(explained: Explanation, k: int) -> str:
@@ -240,38 +307,17 @@ def profile_words(explained: Explanation, k: int) -> str:
 
 def _commonest_texts(labels: Labels, cells: Mapping[str, Sequence[Any]]) -> dict[int, str]:
     """The most frequent text of each label, in the first columns that have few texts."""
-    words: dict[int, list[str]] = {label: [] for label in np.unique(labels).tolist()}
+    present, place = np.unique(labels, return_inverse=True)
+    words: list[list[str]] = [[] for _ in present]
     most = min(_MOST_TEXTS, len(labels) / 2)
     few = [name for name in cells if 2 <= len(set(cells[name])) <= most]
     for name in few[:_MOST_TABULATED]:
-        values = np.asarray([str(value) for value in cells[name]], dtype=object)
-        for label, said in words.items():
-            counts = Counter(values[labels == label].tolist())
-            (text, n_rows), total = counts.most_common(1)[0], counts.total()
-            said.append(f"{name}: {text or '(empty)'} ({n_rows:,} of {total:,})")
-    return {label: "; ".join(said) for label, said in words.items()}
-
-
-def _unusual_categories(features: FeatureTable, rows: Places, shares: Doubles) -> list[list[str]]:
-    """For each of some rows, its unusual categories in words, the rarest first."""
-    categories = features.categories
-    if categories is None:
-        return []
-    codes = categories.codes(features.rows[rows])
-    size = surprise(shares)
-    found = []
-    for i, order in enumerate(np.argsort(-size, axis=1, kind="stable").tolist()):
-        texts = []
-        for j in [j for j in order[:REASONS] if size[i, j] > 0]:
-            value = categories.values[j][codes[i, j]] if codes[i, j] >= 0 else "a new category"
-            texts.append(category_text(categories.names[j], value, shares[i, j]))
-        found.append(list(map(clean_text, texts)))
-    return found
-
-
-def _number(value: Any) -> float | None:
-    """A number as JSON knows them; None for what it does not know."""
-    return None if value is None or not np.isfinite(value) else float(value)
+        texts, codes = np.unique([str(value) for value in cells[name]], return_inverse=True)
+        counts = cross_counts(place, codes, (len(present), len(texts)))
+        for own, said in zip(counts, words, strict=True):
+            text = texts[own.argmax()] or "(empty)"
+            said.append(f"{name}: {text} ({own.max():,} of {own.sum():,})")
+    return dict(zip(present.tolist(), map("; ".join, words), strict=True))
 
 
 # ---- what was run on what, in words --------------------------------------------------------------
@@ -327,7 +373,7 @@ def _explained(model: Any, X: Any, display: Any) -> Explanation:
             f"({len(method.typicality_)} rows): its tree of clusters belongs to those rows, in "
             "their order. Pass the X of fit, or fit the model on these rows."
         )
-    return Explanation.of(view(model, X, training=training), features)
+    return Explanation(view(model, X, training=training), features)
 
 
 def _are_training_rows(model: Any, X: Any) -> bool:
@@ -346,11 +392,6 @@ def _check_row_numbers(
     """What rows are called, and a number for each."""
     if row_numbers is None:
         return "row", np.arange(n_rows, dtype=np.int32)
-    word, given = row_numbers
-    numbers = np.asarray(given)
-    if numbers.shape != (n_rows,) or numbers.dtype.kind not in "iu":
-        raise ValueError(
-            f"row_numbers must be a pair of a word, e.g. 'line', and {n_rows} integers, one for "
-            f"each row; its numbers have shape {numbers.shape} and type {numbers.dtype}."
-        )
-    return clean_text(word), numbers.astype(np.int32)
+    word, numbers = row_numbers
+    check_same_length(len(numbers), "row_numbers", n_rows, "X")
+    return word, np.asarray(numbers).astype(np.int32)

@@ -1,13 +1,11 @@
-"""What a page shows of the data: rows, columns of text, axes, and the cluster tree."""
+"""Which rows, columns, text and branches of a tree a page shows."""
 
 import base64
-import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from sklearn.decomposition import PCA
 from sklearn.utils import check_random_state
@@ -16,18 +14,17 @@ from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats, Labels, Places
 from typicality._words import listed
 from typicality.fitted import FittedView
-from typicality.levelsets import AlphaTree
 from typicality.levelsets.tree import pruned
-from typicality.report.clusters import PROFILE_LENGTH, ClusterTable
+from typicality.report.clusters import PROFILE_LENGTH
 from typicality.report.features import FeatureTable, times_named
 from typicality.report.outliers import Explanation
 from typicality.tables.measured import find_places
 
 REASONS = 3  # features named for an outlier
 _LONGEST = 200  # characters of a cell
-_MOST_CHARACTERS = 4_000_000  # of all columns of text together, as they stand in the page
-_MOST_VALUES = 2_500_000  # of all axes together: 10 MB, 13 in the page
-_MOST_AXES = 1000
+_MOST_CHARACTERS = 4_000_000  # of all columns of text together
+_MOST_VALUES = 2_500_000  # of all features together: 10 MB, 13 in the page
+_MOST_FEATURES = 1000
 _FARTHEST = 10.0  # spreads: a single extreme value would determine the first principal axis
 _FITTED_ROWS = 50_000  # more do not move a principal axis
 _FLOAT32_ERROR = 1e-6  # of the spread of a feature, that writing it in four bytes may cost
@@ -38,7 +35,6 @@ _MOST_TRIED = 6  # columns for the first plane
 _AS_GOOD = 0.05  # less pure than the plane of principal axes, and easier to read
 _MOST_BRANCHES = 40
 _FEWEST_ROWS = 5  # that a branch must have: single rows are the most persistent branches of all
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _MOST_NAMED = "The plot opens with the two columns in which most outliers are most unusual."
 _AS_SEPARATE = "The plot opens with two columns that separate clusters about as well as PCA does."
 
@@ -47,11 +43,6 @@ def encoded(values: Any, dtype: str) -> dict[str, str]:
     """An array as {"dtype": ..., "data": base64 of its little-endian bytes}."""
     data = np.ascontiguousarray(values, dtype=np.dtype(dtype).newbyteorder("<"))
     return {"dtype": dtype, "data": base64.b64encode(data.tobytes()).decode("ascii")}
-
-
-def clean_text(text: Any) -> str:
-    """Text in which control characters and halves of characters are replaced."""
-    return _UNPRINTABLE.sub("�", str(text))
 
 
 # ---- rows and columns of text --------------------------------------------------------------------
@@ -64,105 +55,101 @@ def choose_rows(
 
     Of the rows `wanted`, the most important first, a tenth of `max_rows` is kept at the most.
     """
-    if view.n_rows <= max_rows:
-        return np.arange(view.n_rows), None
+    every = np.arange(view.n_rows)
+    if len(every) <= max_rows:
+        return every, None
     unassigned = np.flatnonzero(view.labels < 0)
-    if len(unassigned) > max_rows // 2:
-        order = np.argsort(view.depth[unassigned], kind="stable")
-        unassigned = unassigned[order[: max_rows // 2]]
-    taken = np.zeros(view.n_rows, bool)
-    taken[unassigned] = True
-    taken[wanted[: max_rows // 10]] = True
-    rest = check_random_state(random_state).permutation(np.flatnonzero(~taken))
-    taken[rest[: max_rows - int(taken.sum())]] = True
-    return np.flatnonzero(taken), _note_on_rows(view, max_rows, len(unassigned), random_state)
-
-
-def _note_on_rows(view: FittedView, max_rows: int, n_kept: int, random_state: Any) -> str:
+    least = unassigned[np.argsort(view.depth[unassigned], kind="stable")[: max_rows // 2]]
+    taken = np.union1d(least, wanted[: max_rows // 10])
+    rest = check_random_state(random_state).permutation(np.setdiff1d(every, taken))
     kind = "outliers" if view.kind == "detector" else "unassigned"
-    which = f"all {n_kept:,} rows"
-    if n_kept < view.n_unassigned:
-        which = f"the {n_kept:,} least typical of the {view.n_unassigned:,} rows"
-    kept = f"{which} that are {kind}, and others" if n_kept else "rows"
-    seed = f" (seed {random_state})" if isinstance(random_state, int) else ""
-    return (
-        f"The page shows {max_rows:,} of {view.n_rows:,} rows: {kept} drawn at random{seed}. "
-        "Numbers of rows refer to all rows; after you move the level, they refer only to the rows "
-        "shown."
+    which = "all" if len(least) == len(unassigned) else "the least typical"
+    kept = f"{which} {len(least):,} rows that are {kind}, and others" if len(least) else "rows"
+    return np.union1d(taken, rest[: max_rows - len(taken)]), (
+        f"The page shows {max_rows:,} of {view.n_rows:,} rows: {kept} drawn at random. Numbers of "
+        "rows refer to all rows; after you move the level, they refer only to the rows shown."
     )
 
 
-def choose_cells(cells: Mapping[str, Sequence[Any]], shown: Places) -> dict[str, Any]:
-    """As many columns as fit into a page, the first ones first, as a page reads them."""
-    columns, left_out, room = [], [], float(_MOST_CHARACTERS)
-    for name, values in cells.items():
-        texts = np.array([_short(clean_text(values[i])) for i in shown.tolist()], dtype=object)
-        distinct, codes = np.unique(texts, return_inverse=True)
+def choose_cells(
+    cells: Mapping[str, Sequence[Any]], shown: Places
+) -> tuple[dict[str, Any], list[tuple[str, Doubles]]]:
+    """As many columns as fit into a page, the first ones first, as a page reads them.
+
+    Also returns the numbers of columns of which all texts are numbers or empty.
+    """
+    columns, numeric, left_out, room = [], [], [], float(_MOST_CHARACTERS)
+    for name, given in cells.items():
+        texts = (str(given[i]) for i in shown.tolist())
+        short = [text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…" for text in texts]
+        distinct, codes = np.unique(np.array(short, dtype=object), return_inverse=True)
         kind = "u1" if len(distinct) <= 256 else "i4"
         size = sum(map(len, distinct)) + len(shown) * int(kind[1]) * 4 / 3  # in base64
         if size > room:
-            left_out.append(clean_text(name))
+            left_out.append(name)
             continue
         room -= size
-        column = {"name": clean_text(name), "values": distinct.tolist()}
-        columns.append(column | {"codes": encoded(codes, kind)})
+        try:
+            numbers = np.array([float(text) if text.strip() else np.nan for text in distinct])
+        except ValueError:
+            numbers = np.full(len(distinct), np.nan)
+        is_numeric = bool(np.isfinite(numbers).any())
+        if is_numeric:
+            numeric.append((name, numbers[codes]))
+        column = {"name": name, "values": distinct.tolist(), "codes": encoded(codes, kind)}
+        columns.append(column | {"numeric": is_numeric})
     note = f"Not shown, to keep the page small: {listed(left_out)}." if left_out else None
-    return {"cells": columns, "cells_note": note}
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return {"cells": columns, "cells_note": note}, numeric
 
 
 # ---- axes ----------------------------------------------------------------------------------------
 
 
 def choose_axes(
-    view: FittedView,
-    features: FeatureTable,
-    shown: Places,
-    *,
-    clusters: ClusterTable,
-    outliers: Explanation,
+    explained: Explanation, shown: Places, numeric: Sequence[tuple[str, Doubles]]
 ) -> tuple[Places, dict[str, Any]]:
     """Features, the most telling ones where all are too many, and principal axes.
 
-    The page itself adds the strength as a last axis. Returns the features that are axes, which
-    come first, and the axes as a page reads them.
+    Other columns of numbers come last; the page itself adds the strength. Returns the features that
+    are axes, which come first, and the axes as a page reads them.
     """
+    view, features, clusters = explained.view, explained.features, explained.clusters
     made = _principal_axes(features, shown)
-    n_features = len(features.names)
-    n_named = times_named(clusters.deviations, PROFILE_LENGTH) / max(len(clusters.labels), 1)
-    telling = n_named + times_named(outliers.deviations, REASONS) / max(len(outliers.rows), 1)
-    room = min(_MOST_AXES, _MOST_VALUES // len(shown)) - len(made)
-    kept = np.sort(np.argsort(-telling, kind="stable")[: max(room, 2)])
+    n_features, n_clusters = len(features.names), max(len(clusters.labels), 1)
+    n_named = times_named(clusters.deviations, PROFILE_LENGTH) / n_clusters
+    away, n_rows = explained.found.values, max(len(explained.rows), 1)
+    room = min(_MOST_FEATURES, _MOST_VALUES // len(shown))
+    kept = np.argsort(-n_named - times_named(away, REASONS) / n_rows, kind="stable")[:room]
+    kept.sort()
     left_out = None
     if len(kept) < n_features:
         left_out = (
             f"This page shows {len(kept):,} of {n_features:,} columns, to keep it small: "
             "those that explain most about clusters and outliers."
         )
-    east_north = _find_map([features.names[j] for j in kept], features.shown[:, kept])
+    places = _find_map([features.names[j] for j in kept], features.shown[:, kept])
     start, words = [0, 1], None
-    if east_north is not None:
-        start = east_north
+    if places is not None:
+        start = places
     elif view.kind == "detector" and view.n_unassigned and len(kept) > 1:
-        away = outliers.deviations[view.labels[outliers.rows] < 0][:, kept]
+        away = away[view.labels[explained.rows] < 0][:, kept]
         most = np.lexsort((-np.abs(away).sum(axis=0), -times_named(away, 1)))
         start, words = sorted(most[:2].tolist()), _MOST_NAMED
     elif made:
         order = np.argsort(-n_named[kept], kind="stable")[:_MOST_TRIED]
         plane = np.column_stack([values for _, values in made])
-        columns = _pure_columns(features.standardised[shown][:, kept], order, plane, view, shown)
+        columns = _pure_columns(
+            features.standardised[shown][:, kept], order, plane, view.labels[shown]
+        )
         start, words = (columns, _AS_SEPARATE) if columns else ([len(kept), len(kept) + 1], None)
-    axes = [(features.names[j], features.shown[shown, j]) for j in kept] + made
+    axes = [*((features.names[j], features.shown[shown, j]) for j in kept), *made, *numeric]
     return kept, {
         "axes": [
             {
-                "name": clean_text(name),
+                "name": name,
                 "values": encoded(values, _float_type(values)),
                 "feature": number < len(kept),
-                "step": _step(values) if number not in (east_north or ()) else None,
+                "step": _step(values) if number not in (places or ()) else None,
             }
             for number, (name, values) in enumerate(axes)
         ],
@@ -173,19 +160,18 @@ def choose_axes(
 
 
 def _pure_columns(
-    values: Doubles, order: Places, plane: Floats, view: FittedView, shown: Places
+    values: Doubles, order: Places, plane: Floats, labels: Labels
 ) -> list[int] | None:
     """The two columns that separate clusters best, if they do so as well as the principal axes."""
-    rows = np.flatnonzero(view.labels[shown] >= 0)
+    rows = np.flatnonzero(labels >= 0)
     rows = rows[:: max(1, -(-len(rows) // _MOST_COMPARED))]
-    labels = view.labels[shown[rows]]
     if len(rows) < 2 or len(order) < 2:
         return None
     pairs = [sorted(pair) for pair in combinations(order.tolist(), 2)]
     # Among planes that differ little, the one of the more telling columns, which comes first.
-    purity = [round(_purity(values[np.ix_(rows, pair)], labels), 2) for pair in pairs]
+    purity = [round(_purity(values[np.ix_(rows, pair)], labels[rows]), 2) for pair in pairs]
     best = int(np.argmax(purity))
-    return pairs[best] if purity[best] >= _purity(plane[rows], labels) - _AS_GOOD else None
+    return pairs[best] if purity[best] >= _purity(plane[rows], labels[rows]) - _AS_GOOD else None
 
 
 def _purity(points: Floats, labels: Labels) -> float:
@@ -235,12 +221,10 @@ def _step(values: Floats) -> float | None:
 
 def _find_map(names: list[str], values: Floats) -> list[int] | None:
     """The places of longitude and latitude among features; None where there are none."""
-    known = [column[np.isfinite(column)] for column in values.T]
-    ranges = {
-        name: (float(column.min()), float(column.max()))
-        for name, column in zip(names, known, strict=True)
-        if len(column)
+    known = {
+        name: column[np.isfinite(column)] for name, column in zip(names, values.T, strict=True)
     }
+    ranges = {name: (float(x.min()), float(x.max())) for name, x in known.items() if len(x)}
     pair = find_places(ranges)
     return None if pair is None else [names.index(name) for name in reversed(pair)]
 
@@ -259,50 +243,34 @@ def choose_branches(view: FittedView, max_rows: int) -> list[dict[str, Any]]:
     tree; `peak_alpha` and `merge_alpha`, between which it is a cluster; and its `size` in rows.
     """
     tree: Any = view.tree
+    if tree is None:
+        return []
     branches = tree.branches
     large = branches.weight >= max(_FEWEST_ROWS, view.min_size)
     with np.errstate(divide="ignore"):
         persistence = np.log(tree.heights[branches.peak] / tree.saddles[branches.edge])
-    of_cluster = _highest_of_each(tree, view.labels)
+    of_cluster = np.isin(branches.peak, tree.node_of[view.most_typical[1]])
     order = np.lexsort((-persistence, ~of_cluster, ~large))[: np.count_nonzero(large)]
     kept = order[: min(_MOST_BRANCHES, max_rows // 10) - 1]
     kept = kept[np.argsort(-persistence[kept], kind="stable")]
-    peak = np.append(tree.heights.argmax(), branches.peak[kept])
+    peaks = [int(tree.heights.argmax()), *branches.peak[kept].tolist()]
+    above = dict(zip(branches.peak.tolist(), branches.parent.tolist(), strict=True))
+    parents = [-1]
+    for peak in peaks[1:]:  # the nearest ancestor that was kept
+        ancestor = above[peak]
+        while ancestor not in peaks:
+            ancestor = above[ancestor]
+        parents.append(peaks.index(ancestor))
     columns = {
-        "peak": peak.tolist(),
-        "parent": _kept_parents(tree, peak.tolist()),
-        "peak_alpha": tree.node_alpha[peak].tolist(),
+        "peak": peaks,
+        "parent": parents,
+        "peak_alpha": tree.node_alpha[peaks].tolist(),
         "merge_alpha": [0.0, *tree.saddle_alpha[branches.edge[kept]].tolist()],
         "size": [float(tree.weight.sum()), *branches.weight[kept].tolist()],
     }
     return [
         dict(zip(columns, branch, strict=True)) for branch in zip(*columns.values(), strict=True)
     ]
-
-
-def _highest_of_each(tree: AlphaTree, labels: Labels) -> NDArray[np.bool_]:
-    """Which branches have the highest peak of a cluster."""
-    peak = tree.branches.peak
-    label = labels[tree.row_of[peak]]
-    order = np.lexsort((-tree.heights[peak], label))
-    found, first = np.unique(label[order], return_index=True)
-    highest = np.zeros(len(peak), bool)
-    highest[order[first[found >= 0]]] = True
-    return highest
-
-
-def _kept_parents(tree: AlphaTree, peaks: list[int]) -> list[int]:
-    """The nearest ancestor of each branch that was kept, as a place in `peaks`."""
-    branches = tree.branches
-    above = dict(zip(branches.peak.tolist(), branches.parent.tolist(), strict=True))
-    place = {node: i for i, node in enumerate(peaks)}
-    parents = [-1]
-    for node in peaks[1:]:
-        ancestor = above[node]
-        while ancestor not in place:
-            ancestor = above[ancestor]
-        parents.append(place[ancestor])
-    return parents
 
 
 def tree_payload(

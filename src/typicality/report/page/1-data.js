@@ -26,8 +26,7 @@ function nameOf(label) {
 const rowName = (row) => `${data.row_word[0].toUpperCase()}${data.row_word.slice(1)} ${data.row[row]}`;
 const cellText = (cell, row) => cell.values[cell.codes[row]] ?? "";
 
-// Columns of numbers, which took no part, name nothing.
-const naming = data.cells.filter((cell) => cell.values.some((text) => Number.isNaN(Number(text)))).slice(0, 2);
+const naming = data.cells.filter((cell) => !cell.numeric).slice(0, 2); // numbers name nothing
 
 // "Row 17 · oak": a row by its number, and by what its first column of text holds.
 const rowText = (row) => [rowName(row), naming[0] && cellText(naming[0], row)].filter(Boolean).join(" \u00b7 ");
@@ -64,20 +63,12 @@ function strengthText(value) {
 }
 
 // A share that is never rounded up to 100 %, with the digits that so many rows allow.
-function sharePercent(share, nRows) {
+function percent(share, nRows) {
   const digits = clamp(String(nRows).length - 2, 1, 4);
-  const unit = 10 ** digits;
-  return `${(Math.floor(100 * share * unit + 1e-3) / unit).toFixed(digits)} %`;
+  return `${(Math.floor(100 * share * 10 ** digits + 1e-3) / 10 ** digits).toFixed(digits)} %`;
 }
 
-function percent(share) {
-  const value = 100 * share;
-  if (value > 0 && value < 0.1) return "< 0.1 %";
-  if (value < 100 && value >= 99.5) return "> 99 %";
-  return `${value < 10 ? value.toFixed(1) : value.toFixed(0)} %`;
-}
-
-const rarityText = (row) => `${sharePercent(data.rarity[row], data.n_rows)} of the rows`;
+const rarityText = (row) => `${percent(data.rarity[row], data.n_rows)} of the rows`;
 const pValueText = (row) => String(Number(data.p_values[row].toPrecision(2)));
 
 // ---- elements ------------------------------------------------------------------------------------

@@ -111,21 +111,13 @@ function chip(swatched, text, size, act) {
   return element("li", { children: [button("chip", [swatched, name, number], act)] });
 }
 
-// A column of text whose cells are all numbers is one of numbers.
-function choiceOfCell(cell) {
-  const numbers = cell.values.map((text) => (text.trim() ? Number(text) : NaN));
-  const isNumeric = numbers.some(Number.isFinite) && cell.values.every((text, k) => !text.trim() || Number.isFinite(numbers[k]));
-  const make = () => (isNumeric ? paintNumbers(cell.name, Array.from(cell.codes, (code) => numbers[code]), format) : paintTexts(cell));
-  return { name: cell.name, make, tells: isNumeric || (cell.values.length > 1 && cell.values.length < n) };
-}
-
 function paintChoices() {
   const numbers = (name, values, text) => ({ name, make: () => paintNumbers(name, values, text) });
   return [
     { name: detects ? "typical or outlier" : "cluster", make: () => paintClusters },
-    data.rarity ? numbers("rarer than", data.rarity, (value) => sharePercent(value, data.n_rows)) : numbers(data.strength_name, data.strength, strengthText),
-    ...features.map((axis) => numbers(axis.name, axis.values, (value) => valueText(axis, value))),
-    ...data.cells.map(choiceOfCell).filter(({ tells }) => tells),
+    data.rarity ? numbers("rarer than", data.rarity, (value) => percent(value, data.n_rows)) : numbers(data.strength_name, data.strength, strengthText),
+    ...data.axes.slice(0, -1).map((axis) => numbers(axis.name, axis.values, (value) => valueText(axis, value))),
+    ...data.cells.filter(({ numeric, values }) => !numeric && values.length > 1 && values.length < n).map((cell) => ({ name: cell.name, make: () => paintTexts(cell) })),
   ];
 }
 

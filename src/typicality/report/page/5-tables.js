@@ -2,84 +2,48 @@
 
 // ---- clusters ------------------------------------------------------------------------------------
 
-// All but the sizes belongs to the clusters of the fit; another level shows sizes only. A spreadsheet gets the
-// plain value of a column instead of its text.
+// All but the sizes belongs to the clusters of the fit; another level shows sizes only.
 const FIRST_ROWS = 25;
 const fitted = new Map(data.clusters.map((cluster) => [cluster.label, cluster]));
 let allClusters = false;
-const COLUMNS = [
-  { key: "label", name: detects ? "Rows that are" : "Cluster", text: ({ label }) => (detects || label < 0 ? nameOf(label) : String(label)) },
-  { key: "size", name: "Rows", text: ({ size }) => grouped.format(size), plain: ({ size }) => size },
-  { key: "share", name: "Share", text: ({ size }) => percent(size / allCount()), plain: ({ size }) => Number((size / allCount()).toPrecision(4)) },
-  { key: "strength", name: `Mean ${data.strength_name}`, text: ({ strength }) => strengthText(strength), plain: ({ strength }) => rounded(strength) },
-  { key: "typical", name: "Most typical row", text: ({ typical }) => (typical >= 0 ? rowText(typical) : "") },
-  { key: "level", name: detects ? "Threshold" : "Level", text: ({ level }) => (level === null ? "" : levelText(level)), plain: ({ level }) => level && rounded(level) },
-  { key: "separation", name: "Separation", text: ({ separation }) => (separation === null ? "" : format(separation)), plain: ({ separation }) => separation && Number(separation.toPrecision(4)) },
-  { key: "texts", name: "Other columns", text: ({ texts }) => texts },
-  { key: "profile", name: detects ? "How they differ from the others" : "How it differs", text: ({ profile }) => profile },
-];
-
-// A column without anything in it is left out, and so is what is only known of the fit.
-function columnsShown() {
-  const isFilled = (key) => data.clusters.some((cluster) => cluster[key] !== null && cluster[key] !== "" && cluster[key] !== -1);
-  return COLUMNS.filter(({ key }) => ["label", "size", "share"].includes(key) || (state.level === null && isFilled(key)));
-}
-
-function clusterEntries() {
-  const entryOf = (label, size) => ({ ...(state.level === null && fitted.get(label)), label, size });
-  const entries = labelsWithRows().map((label) => entryOf(label, state.sizes[label]));
-  return unassignedCount() > 0 ? [...entries, entryOf(-1, unassignedCount())] : entries;
-}
 
 function drawClusters() {
-  const [entries, columns] = [clusterEntries(), columnsShown()];
+  const ofFit = state.level === null;
+  const heads = [["label", detects ? "Rows that are" : "Cluster"], ["size", "Rows"], ["share", "Share"]];
+  if (ofFit) heads.push(...data.cluster_columns.map(({ key, name }) => [key, name]));
   const table = byId("clusters");
-  const cell = ({ key, name }) => element("th", { text: name, scope: "col", className: key });
-  table.tHead.rows[0].replaceChildren(...columns.map(cell));
-  const first = entries.filter(({ label }, place) => label < 0 || allClusters || place < FIRST_ROWS);
-  table.tBodies[0].replaceChildren(...first.map((entry) => tableRow(entry, columns)));
+  table.tHead.rows[0].replaceChildren(...heads.map(([key, text]) => element("th", { text, scope: "col", className: key })));
+  const labels = labelsWithRows();
+  const first = allClusters ? labels : labels.slice(0, FIRST_ROWS);
+  if (unassignedCount() > 0) first.push(-1);
+  table.tBodies[0].replaceChildren(...first.map((label) => tableRow(label, heads)));
   const none = detects ? "Every row is an outlier at this threshold. Try a lower one." : "There is no cluster: every row is unassigned.";
-  tell("clusters-none", labelsWithRows().length ? "" : none);
-  byId("clusters-now").textContent = state.level === null ? "" : `${isSample ? "Counts refer to the rows shown. " : ""}Other columns are known of the fitted ${detects ? "threshold" : "clusters"} only.`;
-  tell("clusters-words", [
-    columns.some(({ key }) => key === "profile") && !detects && "How it differs: medians.",
-    columns.some(({ key }) => key === "separation") && `Separation: ${data.separation_words}`,
+  tell("clusters-none", labels.length ? "" : none);
+  byId("clusters-now").textContent = ofFit ? "" : `${isSample ? "Counts refer to the rows shown. " : ""}Other columns are known of the fitted ${detects ? "threshold" : "clusters"} only.`;
+  tell("clusters-words", ofFit && [
+    !detects && "How it differs: medians.",
+    data.separation_words && `Separation: ${data.separation_words}`,
   ].filter(Boolean).join(" "));
-  byId("clusters-more").hidden = allClusters || entries.length <= FIRST_ROWS + 1;
-  byId("clusters-more").textContent = `Show all ${count(labelsWithRows().length, "cluster")}`;
+  byId("clusters-copy").hidden = !ofFit;
+  byId("clusters-more").hidden = allClusters || labels.length <= FIRST_ROWS;
+  byId("clusters-more").textContent = `Show all ${count(labels.length, "cluster")}`;
 }
 
-function tableRow(entry, columns) {
-  const { label } = entry;
-  const [, ...others] = columns.map(({ key, text }) => element("td", { text: text(entry), className: key }));
-  const head = element("th", { scope: "row", className: "label", children: [swatch(label), ` ${columns[0].text(entry)}`] });
-  const row = element("tr", { children: [head, ...others], "data-label": label, tabindex: "0" });
+function tableRow(label, heads) {
+  const size = label < 0 ? unassignedCount() : state.sizes[label];
+  const texts = [grouped.format(size), percent(size / allCount(), allCount()), ...(fitted.get(label)?.cells ?? [])];
+  const head = element("th", { scope: "row", className: "label", children: [swatch(label), ` ${detects || label < 0 ? nameOf(label) : label}`] });
+  const cells = heads.slice(1).map(([key], place) => element("td", { text: texts[place], className: key }));
+  const row = element("tr", { children: [head, ...cells], "data-label": label, tabindex: "0" });
   row.addEventListener("click", () => { if (getSelection().isCollapsed) selectLabel(label); }); // text can be marked
   row.addEventListener("keydown", (event) => { if (event.key === "Enter") selectLabel(label); });
   return row;
 }
 
-// A sheet takes tabs and line breaks as the ends of cells, and a sign at the beginning as a formula.
-const sheetCell = (value) => {
-  const text = String(value ?? "").replace(/\s+/g, " ");
-  return typeof value !== "number" && /^[=+@-]/.test(text) ? `'${text}` : text;
-};
-
-// All clusters with plain numbers, and the medians of the columns, as text with tabs.
-function clustersAsTabs() {
-  const columns = columnsShown();
-  const measured = state.level === null && data.clusters.some(({ medians }) => medians.length) ? features : [];
-  const lines = clusterEntries().map((entry) => [
-    ...columns.map(({ text, plain }) => (plain ?? text)(entry)),
-    ...measured.map((axis, place) => entry.medians?.[place]),
-  ]);
-  return [[...columns.map(({ name }) => name), ...measured.map(({ name }) => `Median ${name}`)], ...lines].map((cells) => cells.map(sheetCell).join("\t")).join("\n");
-}
-
 // The event of copying may be given any text; it needs no permission, also in a frame of a notebook.
 function copyClusters() {
   const give = (event) => {
-    event.clipboardData.setData("text/plain", clustersAsTabs());
+    event.clipboardData.setData("text/plain", data.cluster_sheet);
     event.preventDefault();
   };
   document.addEventListener("copy", give, { once: true });
@@ -94,15 +58,15 @@ function copyClusters() {
 const PAGE = 20;
 let nListed = PAGE;
 const TELLING = features.length > 1 ? 0.5 : 0; // spreads: a smaller deviation explains nothing
-const { index: listedRows, explained, axis: reasonAxes, tenths } = data.outliers;
+const { index, n_listed: nWorst, axis: reasonAxes, tenths } = data.outliers;
 const farthest = tenths.reduce((most, value) => Math.max(most, Math.abs(value)), 30) / 10;
-const placeExplained = explained && new Map(Array.from(explained, (row, place) => [row, place]));
+const placeExplained = new Map(Array.from(index, (row, place) => [row, place]));
 
 function drawOutliers() {
   byId("outliers-words").textContent = `${detects ? `${answer()} ` : ""}${data.outlier_words}`;
-  byId("outliers").replaceChildren(...Array.from(listedRows.subarray(0, nListed), (row) => element("li", { children: rowCard(row) })));
-  byId("outliers-more").hidden = nListed >= listedRows.length;
-  byId("outliers-more").textContent = `Show more of ${count(listedRows.length, "row")}`;
+  byId("outliers").replaceChildren(...Array.from(index.subarray(0, Math.min(nListed, nWorst)), (row) => element("li", { children: rowCard(row) })));
+  byId("outliers-more").hidden = nListed >= nWorst;
+  byId("outliers-more").textContent = `Show more of ${count(nWorst, "row")}`;
 }
 
 // A row by its name, how rare it is, and why.
@@ -122,7 +86,7 @@ function rowCard(row) {
 
 function reasonsOf(row) {
   const plain = (text) => element("li", { className: "plain", text });
-  const place = placeExplained ? placeExplained.get(row) : row;
+  const place = placeExplained.get(row);
   if (place === undefined) return [plain(`Reasons are on this page for the ${grouped.format(placeExplained.size)} least typical rows only.`)];
   const reasons = (data.outliers.categories[place] ?? []).map(plain);
   for (let at = 3 * place; at < 3 * place + 3; at++) {
@@ -159,18 +123,14 @@ function showRow(row) {
 const MOST_FOUND = 8;
 const lowered = data.cells.map((cell) => cell.values.map((text) => text.toLowerCase()));
 
-// Rows by their number first, then by any column of text: equal, then beginning so, then holding it.
+// Rows by their number first, then by any column of text: equal, then holding it.
 function findRows(asked) {
   const text = asked.trim().toLowerCase();
   if (!text) return [];
   const number = Number(text.replace(data.row_word.toLowerCase(), "").trim() || NaN);
-  const worth = new Uint8Array(n);
-  data.cells.forEach(({ codes }, column) => {
-    const fits = lowered[column].map((value) => (value === text ? 3 : value.startsWith(text) ? 2 : value.includes(text) ? 1 : 0));
-    codes.forEach((code, row) => { worth[row] = Math.max(worth[row], fits[code]); });
-  });
-  data.row.forEach((own, row) => { if (own === number) worth[row] = 4; });
-  return Array.from(worth.keys()).filter((row) => worth[row]).sort((a, b) => worth[b] - worth[a] || a - b);
+  const fits = lowered.map((values) => values.map((value) => (value === text ? 2 : Number(value.includes(text)))));
+  const worth = (row) => (data.row[row] === number ? 3 : Math.max(0, ...data.cells.map(({ codes }, column) => fits[column][codes[row]])));
+  return Array.from(data.row, (_, row) => [row, worth(row)]).filter(([, one]) => one).sort((a, b) => b[1] - a[1]).map(([row]) => row);
 }
 
 function showMatches() {
