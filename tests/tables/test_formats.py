@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from hashlib import sha256
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pandas as pd
@@ -63,9 +64,20 @@ WRITERS = {
     "arrow": write_arrow,
     "feather": write_stream,
 }
+
+
+def zipped(files):
+    packed = io.BytesIO()
+    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
 PACKERS = {
     "gz": gzip.compress,
     "bz2": bz2.compress,
+    "zip": lambda data: zipped({"__MACOSX/._rows.csv": b"", "rows.csv": data}),
     "zst": lambda data: pa.compress(data, codec="zstd", asbytes=True),
 }
 
@@ -101,6 +113,12 @@ def test_compressed_text_is_read_and_refused_if_it_is_cut_off(folder, suffix, pa
     (folder / f"rows.csv.{suffix}").write_bytes(packed[:-1_000])
     with pytest.raises(TableError, match=r"cannot be read|could not be read to its end"):
         read_rows(open_table(f"rows.csv.{suffix}"))
+
+
+def test_archive_of_two_files_is_refused(folder):
+    (folder / "rows.zip").write_bytes(zipped({"a.csv": b"a\n1\n", "b.csv": b"a\n2\n"}))
+    with pytest.raises(TableError, match=r"rows.zip is an archive of 2 files.*Unpack it"):
+        open_table("rows.zip")
 
 
 TYPES = {

@@ -3,14 +3,17 @@
 import codecs
 import io
 import os
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
+from zipfile import BadZipFile, ZipFile
 
 import pyarrow as pa
 
+from typicality._words import counted
 from typicality.exceptions import Remedy, TableError
 from typicality.tables import base
 
@@ -26,8 +29,29 @@ def unpacked(path: Path) -> Iterator[tuple[Any, BinaryIO]]:
     with open(path, "rb") as file:
         start = file.read(4)
         file.seek(0)
+        if path.suffix.lower() == ".zip":
+            try:
+                yield _only_file_of(file, path.name), file
+            except (BadZipFile, zlib.error) as error:
+                raise OSError(str(error)) from error
+            return
         codec = next((c for magic, c in _PACKED.items() if start.startswith(magic)), None)
         yield (pa.CompressedInputStream(pa.PythonFile(file, "r"), codec) if codec else file), file
+
+
+def _only_file_of(file: BinaryIO, name: str) -> Any:
+    """The file in an archive of one file; macOS adds files of its own."""
+    archive = ZipFile(file)
+    names = [n for n in archive.namelist() if not n.endswith("/") and not n.startswith("__MACOSX/")]
+    if len(names) != 1:
+        raise TableError(
+            f"{name} is an archive of {counted(len(names), 'file')}, and one is needed. Unpack it, "
+            "and name a file."
+        )
+    try:
+        return archive.open(names[0])
+    except RuntimeError as error:  # it needs a password
+        raise OSError(str(error)) from error
 
 
 class TextFile:

@@ -18,7 +18,7 @@ from typicality.tables.lines import normal_encoding
 from typicality.tables.sheets import open_sheet
 from typicality.tables.sniffing import WHITESPACE, TextSettings
 
-_PACKED = frozenset([".gz", ".bz2", ".zst"])
+_PACKED = frozenset([".gz", ".bz2", ".zip", ".zst"])
 _SUFFIXES_OF = {
     "csv": [".csv", ".dat", ".txt"],
     "tsv": [".tsv", ".tab"],
@@ -55,9 +55,9 @@ def open_table(
         in a temporary file until the table is closed.
     format : {"csv", "tsv", "ndjson", "parquet", "arrow", "npy", "xlsx", "json"}, optional
         The format of the file. By default, it follows from the suffix; standard input is csv. Text
-        can be compressed (.gz, .bz2, .zst). Spreadsheets (.xlsx, .xlsm, .xlsb, .xls, .ods) need
-        the package fastexcel; the first sheet is read. An ndjson file is read into memory;
-        so is a json file, which holds an array of objects, or an object of columns as pandas writes
+        can be compressed (.gz, .bz2, .zst, or .zip with one file). Spreadsheets (.xlsx, .xlsm,
+        .xlsb, .xls, .ods) need the package fastexcel; the first sheet is read. An ndjson file is
+        read into memory; so is a json file, which holds an array of objects, or an object of columns as pandas writes
         it, or lines as ndjson.
     delimiter : str, optional
         For csv, the separator of cells, or "whitespace" for any number of blanks and tabs. By
