@@ -50,6 +50,8 @@ def test_coefficient_and_entropy_of_crisp_uniform_and_empty_rows_are_known():
     for nothing in (empty, np.empty((3, 0))):
         assert np.isnan(partition_coefficient(nothing))
         assert np.isnan(partition_entropy(nothing, rescale=True))
+    between = np.array([[0.75, 0.25], [0.5, 0.5]])
+    assert_allclose(partition_coefficient(between, rescale=True), 2 * 0.5625 - 1)
     one = np.full((3, 1), 0.4)
     assert partition_coefficient(one, rescale=True) == 1
     assert partition_entropy(one, rescale=True) == 0

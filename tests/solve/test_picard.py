@@ -2,10 +2,15 @@
 
 import math
 
+import numpy as np
 import pytest
 
+from typicality.membership import Fuzzy
+from typicality.membership.spread import FixedSpread
 from typicality.solve.picard import Status, picard
 from typicality.solve.starts import best_of
+from typicality.solve.step import Alternation, ClusterState
+from typicality.spaces import Euclidean
 
 
 def newton_for_root_two(x):
@@ -60,3 +65,24 @@ def test_best_of_ignores_rounding_and_nonfinite_values():
     values = [math.nan, 2.0, 1.0 + 1e-9, 1.0, math.inf]
     assert best_of(range(5), values) == 2
     assert best_of([0, 4], [math.nan, math.inf]) == 0
+
+
+def test_a_step_that_drops_a_cluster_has_an_infinite_residual(rng):
+    class DropsOne(FixedSpread):
+        labelled = False
+
+        def update(self, rule, sweep):
+            return rule, sweep.prototypes.take(np.array([0, 1]))
+
+    space = Euclidean(rng.normal(size=(30, 2)))
+    state = ClusterState(space.at(space.rows.X[:3]), Fuzzy(2.0))
+    following, residual, _ = Alternation(space, DropsOne())(state)
+    assert following.prototypes.n_clusters == 2
+    assert residual == math.inf
+
+
+def test_the_width_of_all_clusters_is_weighted_by_their_mass(rng):
+    space = Euclidean(rng.normal(size=(30, 2)) + np.repeat([[0.0], [9.0]], [25, 5], axis=0))
+    sweep = space.sweep(Fuzzy(2.0), space.at(space.rows.X[[0, 29]]))
+    expected = np.average(sweep.within_sqdist, weights=sweep.mass)
+    assert math.isclose(sweep.pooled_within_sqdist, expected, rel_tol=1e-12)

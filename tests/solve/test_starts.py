@@ -71,3 +71,12 @@ def test_starts_by_distance_are_as_good_as_scikit_learns(rng):
         )
 
     assert_allclose(cost("k-means++ by distance"), cost("k-means++"), rtol=0.1)
+
+
+def test_max_min_begins_with_the_row_farthest_from_the_mean(rng):
+    X = rng.normal(size=(50, 2))
+    farthest = np.argmax(((X - X.mean(axis=0)) ** 2).sum(axis=1))
+    points = start("max-min", X, n_clusters=3)
+    assert_array_equal(points[0], X[farthest])
+    second = np.argmax(((X - X[farthest]) ** 2).sum(axis=1))
+    assert_array_equal(points[1], X[second])

@@ -65,3 +65,11 @@ def test_rows_of_single_precision_that_coincide_are_found(rng):
     columns = KernelColumns(Gaussian(1.0), X)
     tails = ExactTails(columns, np.full(len(X), 1 / len(X)), np.ones(len(X)), 9.97e-11)
     assert_array_equal(tails.coincidences_of_rows()[1], tails.coincidences(X)[1])
+
+
+def test_every_row_that_coincides_is_found(rng):
+    """The first in the order of the rows, too."""
+    X = rng.normal(size=(3000, 3))
+    X[[1500, 2999]] = X[[0, 1]]
+    tails = ExactTails(KernelColumns(Gaussian(1.0), X), np.full(3000, 1 / 3000), np.ones(3000), 0.0)
+    assert_array_equal(np.flatnonzero(tails.coincidences_of_rows()[1] == 2), [0, 1, 1500, 2999])
