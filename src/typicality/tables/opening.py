@@ -57,8 +57,8 @@ def open_table(
         The format of the file. By default, it follows from the suffix; standard input is csv. Text
         can be compressed (.gz, .bz2, .zst, or .zip with one file). Spreadsheets (.xlsx, .xlsm,
         .xlsb, .xls, .ods) need the package fastexcel; the first sheet is read. An ndjson file is
-        read into memory; so is a json file, which holds an array of objects, or an object of columns as pandas writes
-        it, or lines as ndjson.
+        read into memory; so is a json file, which holds an array of objects, or an object of
+        columns as pandas writes it, or lines as ndjson.
     delimiter : str, optional
         For csv, the separator of cells, or "whitespace" for any number of blanks and tabs. By
         default, it is detected: comma, semicolon, tab, bar or whitespace, whichever splits the
