@@ -68,3 +68,20 @@ def test_neighbours_come_in_order_with_their_distances(rng, dtype, decimals):
     assert_array_equal(near.sqdist, search.sqdist(X, near.rows))
     expected = np.sort(((X[:, None].astype(float) - X[:300]) ** 2).sum(axis=2), axis=1)[:, :20]
     assert_allclose(near.sqdist, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n_rows", "n_features", "k"), [(3, 1, 3), (900, 2, 361), (2000, 6, 30)])
+@pytest.mark.parametrize("norm", [1, 2])
+def test_neighbours_are_the_nearest_alone_and_in_a_batch(rng, n_rows, n_features, k, norm):
+    X = rng.standard_cauchy(size=(n_rows, n_features))
+    asking = np.concatenate([X[:300], rng.normal(scale=1e200, size=(5, n_features))])
+    search = NearestRows(X, norm)
+    near = neighbours_of(search, asking, k)
+    with np.errstate(over="ignore"):
+        distances = (np.abs(asking[:300, None] - X) ** norm).sum(axis=2)
+    expected = np.sort(distances, axis=1)[:, :k]
+    found = np.sort(np.take_along_axis(distances, near.rows[:300], axis=1), axis=1)
+    assert_allclose(found, expected, rtol=1e-9)
+    alone = [neighbours_of(search, point[None], k) for point in asking[::50]]
+    assert_array_equal(near.rows[::50], np.concatenate([each.rows for each in alone]))
+    assert all(len(set(row)) == len(row) for row in near.rows.tolist())

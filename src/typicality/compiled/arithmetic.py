@@ -24,12 +24,14 @@ _HIGHEST_EXPONENT = 709.0
 
 
 @intrinsic
-def _bits(typingctx, x):
+def bits(typingctx, x):
+    """The bits of a number, as an integer."""
     return types.int64(types.float64), lambda ctx, b, sig, args: b.bitcast(args[0], ir.IntType(64))
 
 
 @intrinsic
-def _from_bits(typingctx, x):
+def from_bits(typingctx, x):
+    """The number with some bits."""
     return types.float64(types.int64), lambda ctx, b, sig, args: b.bitcast(args[0], ir.DoubleType())
 
 
@@ -62,7 +64,7 @@ def _reduced(y):
 
 @exact
 def _power_of_two(rounded):
-    return _from_bits((_bits(rounded) << 52) + (1023 << 52))
+    return from_bits((bits(rounded) << 52) + (1023 << 52))
 
 
 @exact
@@ -85,10 +87,10 @@ def one_minus_exp(x, lowest):
 def log(x):
     """The natural logarithm of a positive number."""
     # x = 2**e * f with f in [sqrt(1/2), sqrt(2)); log f = 2 artanh(s), s = (f - 1) / (f + 1)
-    i = _bits(x) - _SQRT_HALF_BITS
+    i = bits(x) - _SQRT_HALF_BITS
     e = i >> 52
-    f = _from_bits(i - (e << 52) + _SQRT_HALF_BITS) - 1.0
-    exponent = _from_bits(e + _MAGIC_BITS) - _MAGIC
+    f = from_bits(i - (e << 52) + _SQRT_HALF_BITS) - 1.0
+    exponent = from_bits(e + _MAGIC_BITS) - _MAGIC
     s = f / (f + 2.0)
     z = s * s
     p = 1.0 / 21.0
@@ -111,9 +113,9 @@ def log2(x):
     Cheaper than `log`, but without relative precision near 1.
     """
     # As in `log`. The coefficients of s, s**3, ... s**13 are a minimax fit: off by 5e-17 at most.
-    i = _bits(x) - _SQRT_HALF_BITS
-    f = _from_bits((i & _MANTISSA_BITS) + _SQRT_HALF_BITS)
-    exponent = _from_bits((i >> 52) + _MAGIC_BITS) - _MAGIC
+    i = bits(x) - _SQRT_HALF_BITS
+    f = from_bits((i & _MANTISSA_BITS) + _SQRT_HALF_BITS)
+    exponent = from_bits((i >> 52) + _MAGIC_BITS) - _MAGIC
     s = (f - 1.0) / (f + 1.0)
     z = s * s
     p = 0.24450933470839586
@@ -144,7 +146,7 @@ def exp2(x, lowest):
     p = p * r + 0.240226506959091
     p = p * r + 0.6931471805599492
     p = p * r + 1.0
-    power = _from_bits(_bits(p) + (_bits(rounded) << 52))
+    power = from_bits(bits(p) + (bits(rounded) << 52))
     return power if x > lowest else 0.0
 
 

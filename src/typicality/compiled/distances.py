@@ -1,4 +1,4 @@
-"""Distances between all rows of two sets, for many features, and to the nearest rows.
+"""Distances between all rows of two sets, for many features, and the nearest rows of points.
 
 A tile of 64 rows and 64 others is computed at a time, in cache and with vector instructions along
 the rows. Every distance is a sum over the features in their order, in one accumulator. So it has
@@ -43,15 +43,44 @@ def fill_distances(form, rows, others, out):
                     out[start + r, other] = sums[other - first, r]
 
 
+# ---- the nearest rows ---------------------------------------------------------------------------
+
+
 @cached()
-def measure_in_order(rows, asking, first, last, index, sqdist):
-    """Squared distances of asking rows `first` to `last` to their near rows, sorted by them.
+def smallest(values, n_values, k):
+    """The k-th smallest of some values, counted from 1; it moves those up to it to the front."""
+    low, high = 0, n_values - 1
+    k -= 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if k <= j:
+            high = j
+        elif k >= i:
+            low = i
+        else:
+            break
+    return values[k]
+
+
+@cached()
+def measure_in_order(rows, asking, index, sqdist):
+    """Squared distances of asking rows to their near rows, and both sorted by them.
 
     Near rows come nearly sorted, so that each is inserted after few steps. Rows at the same
     distance keep their order.
     """
     n_features = rows.shape[1]
-    for i in range(first, last):
+    for i in range(len(asking)):
         for place in range(index.shape[1]):
             row, square = index[i, place], 0.0
             for j in range(n_features):

@@ -1,11 +1,11 @@
-"""Kernel sums at points: plain sums, sums in logarithms, and rows in the same place.
+"""Kernel sums at points, plain and in logarithms, rows in the same place, and the nearest rows.
 
 All of them walk down the tree of the blocks (`_next_leaf`) and skip what is too far to matter.
 """
 
-from numpy import empty, float32, float64, inf, int64, log
+from numpy import empty, float32, float64, inf, int64, log, sqrt
 
-from typicality.compiled.arithmetic import clear
+from typicality.compiled.arithmetic import bits, clear, from_bits
 from typicality.compiled.blocks import (
     distance_at,
     distance_between,
@@ -16,10 +16,13 @@ from typicality.compiled.blocks import (
     ratio,
     relative_to,
 )
+from typicality.compiled.distances import smallest
 from typicality.compiled.jit import Loop, inlined
 
 _DEEPEST = 128  # nodes that can wait: more than a tree has levels
 _POINTS_AT_ONCE = 32  # share a block while it is in the cache
+_LANES = 16  # leaves have a multiple of it
+_LARGEST, _BITS_OF_INFINITY = 2**63 - 1, 0x7FF0000000000000
 _A_LITTLE_MORE = 1.0 + 1e-9  # each point looks for itself at what a group of points does not skip
 
 
@@ -272,3 +275,56 @@ def _sum_elsewhere(form, weights, same_place, best, values):
         relative = ratio(form, max(values[r], best), best)
         total += weights[r] * (relative if values[r] > same_place else 0.0)
     return total
+
+
+# ---- the nearest rows ---------------------------------------------------------------------------
+
+
+@inlined
+def _beyond(form, distance, node, limits):
+    return bits(distance) > limits[0]
+
+
+@Loop
+def nearest_keys(form, leaves, points, k, mask, keys):
+    """Keys of the k nearest rows of each point, of some others, and the largest number, unsorted.
+
+    A line of `keys` has room for twice as many and a leaf. A key is the bits of the distance, with
+    the number of the row in its lowest bits, which `mask` covers: keys sort as distances do. Points
+    that follow one another should be near each other: the neighbours of one bound the search for
+    the next.
+    """
+    n_features, leaf_rows = leaves.columns.shape[1:]
+    column, values = empty((n_features, 1)), empty(leaf_rows)
+    waiting = empty(_DEEPEST, int64)
+    reach = inf
+    for i in range(len(points)):
+        point, found, n_found = points[i], keys[i], 0
+        if reach < inf:  # so many rows are within this radius, by the triangle inequality
+            way = distance_between(form, point, point, points[i - 1], points[i - 1])
+            reach = (sqrt(reach) + sqrt(way)) ** 2 * _A_LITTLE_MORE
+        most = bits(reach) | mask
+        for j in range(n_features):
+            column[j, 0] = point[j]
+        waiting[0], n_waiting = 0, 1
+        while True:
+            leaf, n_waiting = _next_leaf(
+                form, leaves, point, point, _beyond, (most,), True, waiting, n_waiting
+            )
+            if leaf < 0:
+                break
+            distances(form, leaves.columns[leaf], column, 0, values)
+            for start in range(0, leaves.counts[leaf], _LANES):
+                n_near = 0
+                for r in range(start, start + _LANES):
+                    n_near += bits(values[r]) <= most
+                if n_near == 0:
+                    continue
+                for r in range(start, min(start + _LANES, leaves.counts[leaf])):
+                    key = (bits(values[r]) & ~mask) | leaves.slots[leaf, r]
+                    found[n_found] = key
+                    n_found += key <= most  # without a branch, which would be guessed wrongly
+            if n_found >= 2 * k:
+                most, n_found = smallest(found, n_found, k), k
+        reach = from_bits(most | mask) if most < _BITS_OF_INFINITY else inf
+        found[n_found:] = _LARGEST

@@ -333,12 +333,12 @@ def adjusted_rand_matrix(labels: list[NDArray[np.int64]]) -> Doubles:
 
     Quicker than :func:`sklearn.metrics.adjusted_rand_score` for each pair, which sorts the labels.
     """
+    from typicality.levelsets.compiled import pairs_together  # numba takes a second to load
+
     n_parts, n_rows = len(labels), len(labels[0])
-    together = np.empty((n_parts, n_parts))
-    for i, one in enumerate(labels):
-        for j, other in enumerate(labels[: i + 1]):
-            table = np.bincount(one * (int(other.max()) + 1) + other)
-            together[i, j] = together[j, i] = table @ (table - 1)
+    sizes = np.array([int(each.max()) + 1 for each in labels])
+    together = np.zeros((n_parts, n_parts))
+    pairs_together(np.stack(labels), sizes, np.zeros(sizes.max() ** 2, np.int64), together)
     own = np.diagonal(together)
     expected = np.outer(own, own) / max(n_rows * (n_rows - 1), 1)
     largest = 0.5 * (own[:, None] + own)

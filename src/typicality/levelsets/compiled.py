@@ -11,6 +11,7 @@ from numpy import arange, argsort, bool_, empty, full, inf, intp, zeros
 
 from typicality.compiled.arithmetic import exp as vector_exp
 from typicality.compiled.arithmetic import log as vector_log
+from typicality.compiled.distances import smallest
 from typicality.compiled.jit import REORDERED, cached
 
 _MOST_POINTS = 3  # that are looked at between the ends of an edge
@@ -62,32 +63,6 @@ def _root(parent, i):
     return i
 
 
-@cached()
-def _smallest(values, n_values, k):
-    """The k-th smallest of some values, counted from 1; it reorders them."""
-    low, high = 0, n_values - 1
-    k -= 1
-    while low < high:
-        pivot = values[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if k <= j:
-            high = j
-        elif k >= i:
-            low = i
-        else:
-            break
-    return values[k]
-
-
 @cached(fastmath=True)
 def _sqdist(positions, given, a, b):
     """The squared distance of two rows, by their coordinates or as it is given."""
@@ -133,7 +108,7 @@ def _lowest_inside(positions, given, a, b, near, n_near, kernel, scratch):
         for j in range(n_near):
             square = (1 - t) * from_a[j] + t * from_b[j] - t * (1 - t) * way
             sqdist[j] = sorted_sqdist[j] = max(square, 0.0)
-        own = share * share * _smallest(sorted_sqdist, n_near, min(k, n_near))
+        own = share * share * smallest(sorted_sqdist, n_near, min(k, n_near))
         if own > 0.0:
             lowest = min(lowest, _log_height(near, sqdist, n_near, own, kernel))
     return lowest
@@ -257,6 +232,41 @@ def grow(pairs, heights, order, above, level, size, chosen):
         if n_chosen == len(above) - 1:
             break
     return n_chosen
+
+
+@cached()
+def fill(pairs, parent, labels):
+    """Give rows without a label, -1, that of the row by which they join, higher edges first.
+
+    `parent` begins with each row itself. Of rows that were joined, the root has the label.
+    """
+    for e in range(len(pairs)):
+        a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
+        if labels[a] < 0:
+            parent[a] = b
+        elif labels[b] < 0:
+            parent[b] = a
+    for i in range(len(labels)):
+        labels[i] = labels[_root(parent, i)]
+
+
+@cached()
+def pairs_together(labels, sizes, counts, together):
+    """How many ordered pairs of rows are in one cluster in both of two partitions, for all two.
+
+    `labels` has a partition a line, `sizes` their numbers of clusters. `counts` begins with zeros,
+    one for every two clusters of any two partitions.
+    """
+    for i in range(len(labels)):
+        for j in range(i + 1):
+            n_pairs = 0
+            for r in range(labels.shape[1]):
+                place = labels[i, r] * sizes[j] + labels[j, r]
+                n_pairs += 2 * counts[place]
+                counts[place] += 1
+            for r in range(labels.shape[1]):
+                counts[labels[i, r] * sizes[j] + labels[j, r]] = 0
+            together[i, j] = together[j, i] = n_pairs
 
 
 @cached()

@@ -104,16 +104,9 @@ class Sides(NamedTuple):
 
     def fill_along(self, labels: NDArray[np.signedinteger]) -> None:
         """Rows without a label take that of the row by which they join, higher edges first."""
-        labelled = labels >= 0
-        before = np.zeros(len(labels) + 1, np.intp)  # how many labelled rows have smaller places
-        before[self.place + 1] = labelled
-        before = np.cumsum(before)
-        at_first, at_middle, at_last = before[self.first], before[self.middle], before[self.last]
-        joins = (at_first == at_middle) | (at_middle == at_last)
-        group = components(len(labels), self.pairs[joins])  # each has one labelled row at the most
-        of_group = np.full(len(labels), -1, labels.dtype)
-        of_group[group[labelled]] = labels[labelled]
-        labels[:] = of_group[group]
+        from typicality.levelsets.compiled import fill  # numba takes a second to load
+
+        fill(self.pairs, np.arange(len(labels)), labels)
 
 
 class Branches(NamedTuple):

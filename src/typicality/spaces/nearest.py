@@ -9,11 +9,13 @@ from sklearn.neighbors import NearestNeighbors
 
 from typicality._cached import cached_property
 from typicality._sparse import is_sparse
-from typicality._threads import over_ranges
+from typicality._threads import over_blocks, over_ranges
 from typicality._typing import Doubles, Floats, Index, Places
+from typicality.kernels.stationary import GaussianForm, LaplacianForm
+from typicality.sums.row_tree import Leaves, RowTree
 
 _MANY_DIMENSIONS = 8  # where a k-d tree looks at most rows anyway
-_POINTS_AT_A_TIME = 2**15
+_POINTS_AT_A_TIME = 2**8
 _POINTS_OF_A_TASK = 2**6
 
 
@@ -33,24 +35,7 @@ def neighbours_of(search: "NearestRows | GivenDistances", asking: Floats, k: int
     """The k nearest rows of each asking row, with distances that do not depend on the batch."""
     index = np.empty((len(asking), min(k, search.n_rows)), np.intp)
     sqdist = np.empty(index.shape)
-    for start in range(0, len(asking), _POINTS_AT_A_TIME):
-        block = slice(start, start + _POINTS_AT_A_TIME)
-        index[block] = search.of(asking[block], k)
-    if isinstance(search, NearestRows):
-        from typicality.compiled.distances import measure_in_order  # numba takes a second to load
-
-        rows, asking = (
-            np.ascontiguousarray(each, dtype=np.float64) for each in (search.rows, asking)
-        )
-
-        def measure(first: int, last: int) -> None:
-            measure_in_order(rows, asking, first, last, index, sqdist)
-
-        over_ranges(measure, len(asking), at_least=_POINTS_OF_A_TASK)
-        return Neighbours(index, sqdist)
-    for start in range(0, len(asking), _POINTS_AT_A_TIME):
-        block = slice(start, start + _POINTS_AT_A_TIME)
-        sqdist[block] = search.sqdist(asking[block], index[block])
+    search.find(asking, index, sqdist)
     return Neighbours(index, sqdist)
 
 
@@ -100,6 +85,37 @@ class NearestRows:
         over_ranges(look, len(asking), at_least=_POINTS_OF_A_TASK)
         return found
 
+    def find(self, asking: Floats, index: Places, sqdist: Doubles) -> None:
+        """Fill in the nearest rows of each asking row, and their squared distances.
+
+        As many as the arrays have columns, the nearest first.
+        """
+        from typicality.compiled.distances import measure_in_order  # numba takes a second to load
+        from typicality.compiled.point_sums import nearest_keys
+
+        k, form = index.shape[1], LaplacianForm(1.0) if self.norm == 1 else GaussianForm(1.0)
+        rows, asking = (
+            np.ascontiguousarray(each, dtype=np.float64) for each in (self.rows, asking)
+        )
+        if self._in_tree:  # points that follow one another then are near each other
+            order = cKDTree(asking).indices
+        else:
+            order, index[:] = np.arange(len(asking)), self.of(asking, k)
+        mask = (1 << len(rows).bit_length()) - 1
+
+        def look(block: slice) -> None:
+            some = order[block]
+            points, near, squares = asking[some], index[some], sqdist[some]
+            if self._in_tree:
+                keys = np.empty((len(some), 2 * k + self._leaves.columns.shape[2]), np.int64)
+                nearest_keys(form, self._leaves, points, k, mask, keys)
+                keys.sort(axis=1)
+                near = keys[:, :k] & mask
+            measure_in_order(rows, points, near, squares)
+            index[some], sqdist[some] = near, squares
+
+        over_blocks(look, len(asking), _POINTS_AT_A_TIME)
+
     def among(self, k: int) -> Places:
         """The k nearest rows of each of these rows, itself one of them."""
         order = self.order  # rows that follow one another then have the same neighbours at hand
@@ -114,14 +130,23 @@ class NearestRows:
         return np.asarray(tree.indices, dtype=np.intp)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_search"}
+        kept = ("rows", "norm")
+        return {name: value for name, value in self.__dict__.items() if name in kept}
+
+    @property
+    def _in_tree(self) -> bool:
+        return self.rows.shape[1] <= _MANY_DIMENSIONS and not is_sparse(self.rows)
 
     @cached_property
     def _search(self) -> Any:
-        if self.rows.shape[1] <= _MANY_DIMENSIONS and not is_sparse(self.rows):
+        if self._in_tree:
             return cKDTree(self.rows)
         metric = "cityblock" if self.norm == 1 else "euclidean"
         return NearestNeighbors(algorithm="brute", metric=metric).fit(self.rows - self._middle)
+
+    @cached_property
+    def _leaves(self) -> Leaves:
+        return RowTree.of(self.rows).leaves
 
     @cached_property
     def _middle(self) -> Floats:
@@ -153,6 +178,10 @@ class GivenDistances:
         some = np.sort(np.argpartition(sqdist, k - 1, axis=1)[:, :k], axis=1)
         order = np.argsort(np.take_along_axis(sqdist, some, axis=1), axis=1, kind="stable")
         return np.asarray(np.take_along_axis(some, order, axis=1))
+
+    def find(self, asking: Floats, index: Places, sqdist: Doubles) -> None:
+        index[:] = self.of(asking, index.shape[1])
+        sqdist[:] = self.sqdist(asking, index)
 
     def sqdist(self, asking: Floats, index: Places) -> Doubles:
         return np.take_along_axis(asking, self.columns[index], axis=1).astype(np.float64)

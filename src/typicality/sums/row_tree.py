@@ -53,6 +53,16 @@ class Blocks(NamedTuple):
     root: float
 
 
+class Leaves(NamedTuple):
+    """What a compiled search for the nearest rows knows: the arrays of a `RowTree`."""
+
+    slots: Places
+    counts: NDArray[np.int64]
+    columns: Doubles
+    lower: Doubles
+    upper: Doubles
+
+
 @dataclass(frozen=True, eq=False)
 class RowTree:
     """Rows in the leaves of a k-d tree that is complete, and the bounding boxes of its nodes.
@@ -83,6 +93,11 @@ class RowTree:
         slots = _slots(order, nodes["idx_start"][is_leaf], nodes["idx_end"][is_leaf])
         columns = np.ascontiguousarray(data[slots].transpose(0, 2, 1))
         return cls(slots, columns, bounds[0].copy(), bounds[1].copy())
+
+    @property
+    def leaves(self) -> Leaves:
+        """The arrays for compiled code."""
+        return Leaves(self.slots, self.counts, self.columns, self.lower, self.upper)
 
     @property
     def n_leaves(self) -> int:
