@@ -24,9 +24,9 @@ def number(cell):
     """The number in a cell; NaN where it is missing, None where it is text."""
     if cell.strip() in MISSING:
         return math.nan
-    if "_" in cell or "nan" in cell.lower():
+    if "_" in cell or "nan" in cell.lower() or not cell.strip().isascii():
         return None
     try:
-        return float(cell)
+        return float(cell.strip())
     except ValueError:
         return None

@@ -483,7 +483,6 @@ NO_TABLES = {
     "mixed": pd.DataFrame({"a": [1, "x"]}),
     "names": pd.DataFrame([[1, 2]], columns=["a", "a"]),
     "series": pd.Series([1.0, 2.0]),
-    "objects": pl.DataFrame({"a": pl.Series([object()], dtype=pl.Object)}),
     "array": np.ones((3, 2)),
     "lazy": pl.LazyFrame({"a": [1]}),
     "none": None,

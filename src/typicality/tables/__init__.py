@@ -8,8 +8,7 @@ cannot be used, a :class:`~typicality.exceptions.TableError` is raised.
 
 Text files are UTF-8, UTF-16 with a byte order mark, or cp1252 (Latin-1). The delimiter is detected:
 comma, semicolon, tab, bar or whitespace. Quoted cells can have line breaks. Lines at the top that
-begin with #, and blank lines, are skipped; but in a file of one column, a blank line between rows
-is a missing cell. The first line has the names of the columns, unless it
+begin with #, and blank lines, are skipped. The first line has the names of the columns, unless it
 fits the numbers, dates and truth values of all columns below it. A cell is missing if it is empty
 or one of NA, N/A, n/a, NaN, nan, NAN, null, NULL, Null, None, none, ? and - (spaces around it are
 ignored). Numbers must be finite. They have a decimal point, or a decimal comma if this is detected;

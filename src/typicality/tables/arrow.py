@@ -4,7 +4,6 @@ import codecs
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -73,7 +72,7 @@ class ArrowTable(TableFile):
                     # Not safe: whole numbers among fractions may lose digits.
                     cells = batch.select(self.schema.names).cast(self.schema, safe=False)
                 for start in range(0, cells.num_rows, rows):
-                    yield Part(cells.slice(start, rows), None, fraction_read)
+                    yield cells.slice(start, rows), None, fraction_read
 
 
 class MemoryTable(TableFile):
@@ -106,7 +105,7 @@ class MemoryTable(TableFile):
         n_rows = 0
         for batch in self._table.to_batches(max_chunksize=_rows_of_block(self.names)):
             n_rows += batch.num_rows
-            yield Part(batch, None, n_rows / self._table.num_rows)
+            yield batch, None, n_rows / self._table.num_rows
 
 
 def open_frame(frame: Any) -> TableFile:
@@ -236,12 +235,8 @@ def _reason(error: Exception) -> str:
 
 
 def _table_of(frame: Any) -> Any:
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(frame, pandas.DataFrame):
+    if hasattr(frame, "iloc"):  # of pandas, without its index
         return pa.Table.from_pandas(frame, preserve_index=False)
-    kinds = getattr(frame, "dtypes", None)
-    if isinstance(kinds, list) and "Object" in map(str, kinds):  # polars hands out their addresses
-        raise TypeError("a column holds objects of Python")
     return pa.table(frame)
 
 
@@ -316,20 +311,11 @@ def _open_npy(path: Path, source: str) -> Iterator[Opened]:
 
     def batches(rows: int) -> Iterator[tuple[Any, float]]:
         for start in range(0, len(array), rows):
-            some = _for_arrow(array[start : start + rows])
-            columns = [pa.array(np.ascontiguousarray(column)) for column in some.T]
+            some = array[start : start + rows].astype(np.float64, order="F")
+            columns = [pa.array(column) for column in some.T]
             yield pa.RecordBatch.from_arrays(columns, names), (start + len(some)) / len(array)
 
     yield pa.schema([(name, pa.float64()) for name in names]), batches
-
-
-def _for_arrow(values: NDArray[Any]) -> NDArray[Any]:
-    """Booleans as 0 and 1; Arrow has neither foreign byte orders nor more than double precision."""
-    if values.dtype == bool:
-        return values.astype(np.int8)
-    if values.dtype.itemsize > 8:
-        return values.astype(np.float64)
-    return values.astype(values.dtype.newbyteorder("="), copy=False)
 
 
 _OPENERS = {"parquet": _open_parquet, "arrow": _open_arrow, "npy": _open_npy}

@@ -4,6 +4,7 @@ import hashlib
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,14 +28,11 @@ from typicality.tables.cells import (
 )
 
 BLOCK_BYTES = 2**21  # of a block, in memory; larger ones do not fit a cache
-_ADVICE = {
-    "numbers with commas between thousands": "Write them without these, and with decimal points.",
-    "numbers with a decimal comma": "",
-    "numbers with a decimal point": "The file is read with decimal commas.",
-}
 _REMEDIES = {
     "numbers with a decimal comma": Remedy("decimal", ",", "For decimal commas, use {}."),
-    "numbers with a decimal point": Remedy("decimal", ".", "For decimal points, use {}."),
+    "numbers with a decimal point": Remedy(
+        "decimal", ".", "The file is read with decimal commas. For decimal points, use {}."
+    ),
 }
 
 
@@ -49,50 +47,54 @@ class Assumption(NamedTuple):
         return self.what + (f" ({self.remedy.sentence(option_of)})" if self.remedy else "")
 
 
-class Part(NamedTuple):
-    """Some rows of a file: their cells, their lines, and the fraction of the file up to them."""
-
-    cells: Any
-    lines: Places | None
-    fraction_read: float
+# Some rows of a file: their cells, their lines, and the fraction of the file up to them.
+Part = tuple[Any, Places | None, float]
 
 
+@dataclass(eq=False)
 class Block:
     """Some consecutive rows of a table.
 
     Attributes
     ----------
+    table : TableFile
+        The table.
     source : str
         The name of the table in messages; of the file, if the table has several.
-    names : tuple of str
-        The columns of the table.
-    first_row : int
-        The number of the first row in the table, from 0.
-    n_rows : int
-        The number of rows.
     lines : array of shape (n_rows,) or None
         The line of the file in which each row begins, from 1; None if the format has no lines.
+    first_row : int
+        The number of the first row in the table, from 0.
     fraction_read : float
         The fraction of the table up to the end of this block, in (0, 1].
-    decimal : {".", ","}
-        The decimal mark of numbers in a text file.
-    is_part : bool
-        Whether the table has several files. Then `lines` are lines of the file `source`.
     """
 
-    def __init__(
-        self, table: "TableFile", part: Part, *, source: str, first_row: int, row_in_file: int
-    ) -> None:
-        self.source, self.names, self._index = source, table.names, table.index
-        self.decimal, self.is_part = table.decimal, len(table.sources) > 1
-        self.first_row, self._row_in_file = first_row, row_in_file
-        self._cells, self.lines = part.cells, part.lines
-        self.n_rows = part.cells.num_rows
-        self.fraction_read = table.fraction_read
+    table: "TableFile"
+    source: str
+    _cells: Any
+    lines: Places | None
+    first_row: int
+    _row_in_file: int
+    fraction_read: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the table."""
+        return self.table.names
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self._cells.num_rows)
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the table has several files. Then `lines` are lines of the file `source`."""
+        return len(self.table.sources) > 1
 
     def columns(self, names: Sequence[str]) -> list[Any]:
         """Some columns as Arrow arrays; for text files, arrays of text."""
-        return [plain(self._cells.column(self._index[name])) for name in names]
+        return [plain(self._cells.column(self.table.index[name])) for name in names]
 
     def cells(self, name: str) -> Sequence[str]:
         """The text of a column as in the file; empty if a cell is missing."""
@@ -103,7 +105,7 @@ class Block:
         """The numbers of some columns, and the rows without a number."""
         if self.lines is None:  # only text files have lines
             return [parse_typed(column) for column in self.columns(names)]
-        return [parse_texts(column, self.decimal) for column in self.columns(names)]
+        return [parse_texts(column, self.table.decimal) for column in self.columns(names)]
 
     def strip_signs(
         self, name: str, parsed: ParsedColumn, *, also_plain: bool = True
@@ -114,11 +116,11 @@ class Block:
         """
         numbers, strangers = parsed
         cells = self.cells(name)
-        found = {row: unmarked(cells[row], self.decimal) for row in strangers.tolist()}
+        found = {row: unmarked(cells[row], self.table.decimal) for row in strangers.tolist()}
         read = {
             row: pair
             for row, pair in found.items()
-            if pair is not None and (also_plain or not is_number(cells[row], self.decimal))
+            if pair is not None and (also_plain or not is_number(cells[row], self.table.decimal))
         }
         numbers = numbers.copy()
         numbers[list(read)] = [number for number, _ in read.values()]
@@ -169,9 +171,10 @@ class Block:
 
     def not_a_number(self, row: int, name: str) -> TableError:
         """An error about a cell that is not a number."""
-        look = look_of([self.cells(name)[row]], self.decimal)
-        advice = _ADVICE.get(look, "Correct it, leave the cell empty, or choose other columns.")
-        return self.bad_cell(row, name, f"is not a number. {advice}".strip(), _REMEDIES.get(look))
+        look = look_of([self.cells(name)[row]], self.table.decimal)
+        remedy = _REMEDIES.get(look)
+        advice = "" if remedy else " Correct it, leave the cell empty, or choose other columns."
+        return self.bad_cell(row, name, f"is not a number.{advice}", remedy)
 
     def not_finite(self, row: int, name: str) -> TableError:
         """An error about an infinite number."""
@@ -213,8 +216,6 @@ class TableFile(AbstractContextManager["TableFile"]):
         The fraction of the table that the current pass has read, in (0, 1].
     decimal : {".", ","}
         The decimal mark of numbers in a text file.
-    unsure : frozenset of str
-        The columns whose points may be decimal points or separators of thousands.
     encoding : str or None
         The encoding of a text file, if it was given, or is neither UTF-8 nor UTF-16.
     assumed : list of Assumption
@@ -222,7 +223,6 @@ class TableFile(AbstractContextManager["TableFile"]):
     """
 
     decimal: str = "."
-    unsure: frozenset[str] = frozenset()
     encoding: str | None = None
 
     def __init__(
@@ -304,18 +304,19 @@ class TableFile(AbstractContextManager["TableFile"]):
         """One pass over the rows of all files."""
         sizes = [size for size, _ in self._stamps]
         sizes = sizes if len(sizes) == len(self.sources) else [1]  # of a table in memory
-        n_rows, n_before, total = 0, 0, sum(sizes)
+        first_row, done, total = 0, 0, sum(sizes)
         for number, (source, size) in enumerate(zip(self.sources, sizes, strict=True)):
             row_in_file = 0
-            for part in self._parts(number):
-                self.fraction_read = (n_before + part.fraction_read * size) / total
-                if part.cells.num_rows:
-                    yield Block(
-                        self, part, source=source, first_row=n_rows, row_in_file=row_in_file
-                    )
-                n_rows += part.cells.num_rows
-                row_in_file += part.cells.num_rows
-            n_before += size
+            for cells, lines, part in self._parts(number):
+                self.fraction_read = (done + part * size) / total
+                block = Block(
+                    self, source, cells, lines, first_row, row_in_file, self.fraction_read
+                )
+                if block.n_rows:
+                    yield block
+                first_row += block.n_rows
+                row_in_file += block.n_rows
+            done += size
 
     @abstractmethod
     def _parts(self, number: int) -> Iterator[Part]:

@@ -17,15 +17,24 @@ MISSING = frozenset(
     ["", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "none", "?", "-"]
 )
 
+# Patterns that Python and Arrow read alike. Where the decimal mark is a comma, points separate
+# thousands.
+_EXPONENT = r"([eE][+-]?\d+)?"
+_ENDLESS = r"(?i:inf(inity)?)"
+_THOUSANDS_POINTS = r"[1-9]\d{0,2}(\.\d{3})+(,\d+)?"
+_NUMBER = {
+    ".": rf"[+-]?((\d+\.?\d*|\.\d+){_EXPONENT}|{_ENDLESS})",
+    ",": rf"[+-]?((\d+,?\d*|,\d+){_EXPONENT}|{_THOUSANDS_POINTS}|{_ENDLESS})",
+}
+_IS_NUMBER = {mark: re.compile(pattern, re.ASCII).fullmatch for mark, pattern in _NUMBER.items()}
+_PLAIN_NUMBER = r"^\s*[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\s*$"
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{2}|\d{4}))([T ].*)?"
     r"|\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[AaPp][Mm])?"
 )
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
+_DECIMAL_COMMA = re.compile(rf"[+-]?\d+,\d+{_EXPONENT}")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
-_PLAIN_NUMBER = r"^\s*[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\s*$"
-_THOUSANDS_POINTS = r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?"  # where the decimal mark is a comma
-_POINTS = re.compile(_THOUSANDS_POINTS)
+_POINTS = re.compile(rf"[+-]?{_THOUSANDS_POINTS}")
 _CURRENCIES = "$€£¥₹₽₩₺₪฿¢"
 _MARKED = {
     decimal: re.compile(
@@ -47,6 +56,9 @@ class ParsedColumn(NamedTuple):
     strangers: Places
 
 
+# ---- one cell ------------------------------------------------------------------------------------
+
+
 def is_missing(cell: str) -> bool:
     """Whether a cell stands for a missing value."""
     return cell.strip() in MISSING
@@ -54,32 +66,12 @@ def is_missing(cell: str) -> bool:
 
 def is_number(cell: str, decimal: str = ".") -> bool:
     """Whether a cell is a number: NaN is none, infinity is."""
-    number = _number(cell, decimal)
-    return number is not None and not np.isnan(number)
+    return _IS_NUMBER[decimal](cell.strip()) is not None
 
 
 def has_decimal_comma(cell: str) -> bool:
     """Whether a cell is a number as it is written where the decimal mark is a comma."""
     return _DECIMAL_COMMA.fullmatch(cell.strip()) is not None
-
-
-def decimal_mark(cells: Iterable[str]) -> str:
-    """The decimal mark of a column: "," or "."; "unsure" for 1.234; "" where there is none.
-
-    Whole numbers and text have none. Points that may stand between thousands are "unsure"; it is
-    the comma if a number has two points, as in 1.234.567.
-    """
-    present = [cell.strip() for cell in cells if not is_missing(cell)]
-    commas = [cell for cell in present if "," in cell]
-    if commas:
-        n_numbers = sum(is_number(cell, ",") for cell in present)
-        if n_numbers < NEARLY_ALL * len(present) or all(map(_THOUSANDS.fullmatch, commas)):
-            return ""
-        return ","
-    points = [cell for cell in present if "." in cell]
-    if points and all(map(_POINTS.fullmatch, points)):
-        return "," if any(cell.count(".") > 1 for cell in points) else "unsure"
-    return "." if points and all(map(is_number, points)) else ""
 
 
 def unmarked(cell: str, decimal: str) -> tuple[float, str] | None:
@@ -104,64 +96,70 @@ def is_mostly_digits(cell: str) -> bool:
     return 2 * n_digits >= len(letters) > 0 and _DATE.fullmatch(cell.strip()) is None
 
 
-def _number(cell: str, decimal: str = ".") -> float | None:
-    """What :class:`float` reads, NaN for a missing value; None for text.
+# ---- several cells -------------------------------------------------------------------------------
 
-    Underscores are refused: ``1_000`` is more likely a code than a number. So are the spellings of
-    NaN that do not stand for a missing value, such as ``-nan``. Where the decimal mark is a comma,
-    a point is refused unless it stands between thousands.
+
+def decimal_mark(cells: Iterable[str]) -> str:
+    """The decimal mark of a column: "," or "."; "unsure" for 1.234; "" where there is none.
+
+    Whole numbers and text have none. Points that may stand between thousands are "unsure"; it is
+    the comma if a number has two points, as in 1.234.567.
     """
-    if is_missing(cell):
-        return np.nan
-    if decimal == ",":
-        cell = cell.strip()
-        if _POINTS.fullmatch(cell):
-            cell = cell.replace(".", "")
-        if "." in cell or cell.count(",") > 1:
-            return None
-        cell = cell.replace(",", ".")
-    try:
-        number = float(cell)
-    except ValueError:
-        return None
-    return None if "_" in cell or np.isnan(number) else number
+    present = [cell.strip() for cell in cells if not is_missing(cell)]
+    commas = [cell for cell in present if "," in cell]
+    if commas:
+        n_numbers = sum(is_number(cell, ",") for cell in present)
+        if n_numbers < NEARLY_ALL * len(present) or all(map(_THOUSANDS.fullmatch, commas)):
+            return ""
+        return ","
+    points = [cell for cell in present if "." in cell]
+    if points and all(map(_POINTS.fullmatch, points)):
+        return "," if any(cell.count(".") > 1 for cell in points) else "unsure"
+    return "." if points and all(map(is_number, points)) else ""
+
+
+def look_of(cells: Iterable[str], decimal: str = ".") -> str:
+    """What cells that are no numbers look like.
+
+    One of "true or false", "dates or times", "numbers with commas between thousands", "numbers
+    with a decimal comma", "numbers with a decimal point", "numbers with signs", "text".
+    """
+    cells = [cell.strip() for cell in cells]
+    looks = {
+        TRUTH: all(cell.lower() in _TRUTH for cell in cells),
+        "dates or times": all(_DATE.fullmatch(cell) for cell in cells),
+        # 1,234 may be either: three digits after every comma are rarely decimals.
+        "numbers with commas between thousands": all(map(_THOUSANDS.fullmatch, cells)),
+        "numbers with a decimal comma": decimal_mark(cells) == ",",
+        "numbers with a decimal point": decimal == "," and all(map(is_number, cells)),
+        "numbers with signs": all(unmarked(cell, decimal) for cell in cells)
+        and not all(map(is_number, cells)),
+    }
+    return next((look for look, fits in looks.items() if fits), "text")
+
+
+# ---- columns of Arrow ----------------------------------------------------------------------------
 
 
 def parse_texts(texts: Any, decimal: str = ".") -> ParsedColumn:
-    """The numbers of an Arrow array of text: all at once, or cell by cell where that fails."""
-    quick = _floats_of(texts, decimal)
-    if quick is None:
-        quick = _floats_of(pc.ascii_trim_whitespace(texts), decimal)
-    if quick is not None:
-        return ParsedColumn(quick, np.empty(0, dtype=np.intp))
-    numbers = [_number(cell, decimal) for cell in texts.to_pylist()]
-    strangers = [row for row, number in enumerate(numbers) if number is None]
-    return ParsedColumn(np.array(numbers, dtype=np.float64), np.array(strangers, dtype=np.intp))
-
-
-def _with_decimal_points(texts: Any) -> Any:
-    """Numbers with decimal commas as Arrow reads numbers; other cells become text."""
-    between = pc.match_substring_regex(texts, f"^{_THOUSANDS_POINTS}$")
-    whole = pc.if_else(between, pc.replace_substring(texts, ".", ""), texts)
-    # What has a point still, or two commas, is no number, and must not become one.
-    return pc.replace_substring(pc.replace_substring(whole, ".", "?"), ",", ".")
-
-
-def _floats_of(texts: Any, decimal: str) -> Doubles | None:
-    """Texts as numbers, NaN where they are missing; None where Arrow may not read them as we do.
-
-    Every finite number that Arrow reads is one for :class:`float` too, and the same. Arrow also
-    takes spellings of NaN and infinity that are none, and it does not take all of ours.
-    """
-    missing = pa.array(sorted(MISSING))  # made here: the first array makes Arrow load pandas
-    present = pc.if_else(pc.is_in(texts, missing), None, texts)
-    try:
-        column = (present if decimal == "." else _with_decimal_points(present)).cast("float64")
-    except pa.ArrowInvalid:
-        return None
-    numbers: Doubles = column.to_numpy(zero_copy_only=False)
-    n_finite = np.count_nonzero(np.isfinite(numbers))
-    return numbers if n_finite == len(column) - column.null_count else None
+    """The numbers of an Arrow array of text: all at once, or only where cells are numbers."""
+    cells = pc.utf8_trim_whitespace(texts)
+    # The array is made here: the first one makes Arrow load pandas.
+    cells = pc.if_else(pc.is_in(cells, pa.array(sorted(MISSING))), None, cells)
+    if decimal == ".":
+        try:
+            numbers = cells.cast("float64").to_numpy(zero_copy_only=False)
+            if np.count_nonzero(np.isnan(numbers)) == cells.null_count:  # no spelling of NaN
+                return ParsedColumn(numbers, np.empty(0, dtype=np.intp))
+        except pa.ArrowInvalid:
+            pass
+    fits = pc.match_substring_regex(cells, f"^({_NUMBER[decimal]})$")
+    cells = pc.if_else(fits, cells, None)
+    if decimal == ",":
+        cells = pc.replace_substring(pc.replace_substring(cells, ".", ""), ",", ".")
+    numbers = cells.cast("float64").to_numpy(zero_copy_only=False)
+    is_text = pc.invert(fits).fill_null(False).to_numpy(zero_copy_only=False)
+    return ParsedColumn(numbers, np.flatnonzero(is_text))
 
 
 def plain(column: Any) -> Any:
@@ -243,23 +241,3 @@ def quoted(texts: Any, *, alone: bool = False) -> Any:
         special = pc.or_(special, pc.equal(texts, ""))
     doubled = pc.replace_substring(texts, '"', '""')
     return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), texts)
-
-
-def look_of(cells: Iterable[str], decimal: str = ".") -> str:
-    """What cells that are no numbers look like.
-
-    One of "true or false", "dates or times", "numbers with commas between thousands", "numbers
-    with a decimal comma", "numbers with a decimal point", "numbers with signs", "text".
-    """
-    cells = [cell.strip() for cell in cells]
-    looks = {
-        TRUTH: all(cell.lower() in _TRUTH for cell in cells),
-        "dates or times": all(_DATE.fullmatch(cell) for cell in cells),
-        # 1,234 may be either: three digits after every comma are rarely decimals.
-        "numbers with commas between thousands": all(map(_THOUSANDS.fullmatch, cells)),
-        "numbers with a decimal comma": decimal_mark(cells) == ",",
-        "numbers with a decimal point": decimal == "," and all(map(is_number, cells)),
-        "numbers with signs": all(unmarked(cell, decimal) for cell in cells)
-        and not all(map(is_number, cells)),
-    }
-    return next((look for look, fits in looks.items() if fits), "text")

@@ -37,13 +37,6 @@ _REMEDIES = {
     "numbers with a decimal point": Remedy("decimal", ".", "use {}, as others have commas"),
 }
 _CLUSTER_TEXT = Remedy("categorical", "auto", "To cluster rows by their text, use {}.")
-_UNSURE = (
-    "its points may be decimal points or separators of thousands, and other columns have decimal "
-    "commas"
-)
-_ARE_POINTS = Remedy(
-    "decimal", ".", "use {} if they are decimal points, or remove the separators of thousands"
-)
 
 
 class TooLargeError(TableError):
@@ -264,9 +257,6 @@ def read_rows(
     years in a column called year, counters, codes such as postal codes, and classes. The first
     10,000 numbers of a column decide.
 
-    If some columns have decimal commas and others decimal points in the first lines, a column is
-    left out if all its points there could separate thousands.
-
     A table of more than 2**27 numbers raises an error as soon as its size is known; read such a
     table with :func:`typicality.open_rows`.
 
@@ -303,9 +293,11 @@ def read_rows(
     numeric = [column for column in judged if column.name not in text]
     left_out: list[LeftOut] = []
     if is_chosen:
-        _refuse_text(table, numeric)
+        for column in numeric:
+            if column.text is not None:
+                raise column.text
     else:
-        left_out = [found for column in numeric if (found := column.left_out(table.unsure))]
+        left_out = [found for column in numeric if (found := column.left_out())]
         left_out.sort(key=lambda column: not column.has_digits)
     unused = {column.name for column in left_out}
     chosen = [column for column in numeric if column.name not in unused]
@@ -354,16 +346,11 @@ def _wanted(
 ) -> list[str]:
     """Which columns may be numbers."""
     _refuse_absent([*(columns or ()), *ignore, *as_text], table.names, table.name)
-    candidates = table.names if columns is None else columns
+    candidates = dict.fromkeys(table.names if columns is None else columns)
     wanted = [name for name in candidates if name not in {*ignore, *as_text}]
     if not wanted and not as_text:
         raise TableError(
             f"{table.name}: no column was chosen. Choose some columns, or ignore fewer."
-        )
-    if len(set(wanted)) < len(wanted):
-        twice = next(name for name in wanted if wanted.count(name) > 1)
-        raise TableError(
-            f"{table.name}: column {shown(twice)} was chosen twice. Name it only once."
         )
     return wanted
 
@@ -456,11 +443,11 @@ class Column:
         self.text = block.not_a_number(first, self.name)
         self._first_stranger = f"{shown(cells[first])} in {block.place(first)}"
         some = [cells[i] for i in strangers[:_N_LOOKED_AT]]
-        self._look = look_of(some, block.decimal)
+        self._look = look_of(some, block.table.decimal)
         self._is_in_digits = 2 * sum(map(is_mostly_digits, some)) > len(some)
         self.pieces.clear()
 
-    def left_out(self, unsure: frozenset[str]) -> LeftOut | None:
+    def left_out(self) -> LeftOut | None:
         """Why the column is not one to work with; None if it is."""
         if self.n_strangers and self.is_candidate:
             what = (
@@ -471,9 +458,7 @@ class Column:
         if self.n_strangers:
             what = f"{self._look} (first {self._first_stranger}){_ADVICE.get(self._look, '')}"
             remedy, has_digits = _REMEDIES.get(self._look), self._is_in_digits
-            return LeftOut(self.name, what, remedy, has_digits or self.name in unsure)
-        if self.name in unsure:
-            return LeftOut(self.name, _UNSURE, _ARE_POINTS, has_digits=True)
+            return LeftOut(self.name, what, remedy, has_digits)
         reason = _mixed_signs(self.signs | self.bare) if self.signs else None
         reason = reason or self._no_measurement()
         return None if reason is None else LeftOut(self.name, reason)
@@ -524,16 +509,6 @@ def _class_without_name(names: Sequence[str], chosen: Sequence[Column]) -> dict[
     found = ends.intersection(coded) if 2 * len(coded) < len(chosen) else ()
     what = "whole numbers like those of classes, in the first or last column"
     return {name: Doubt(what, is_certain=True) for name in found}
-
-
-def _refuse_text(table: TableFile, chosen: Sequence[Column]) -> None:
-    """An error where a column that was chosen by name may be none of numbers."""
-    for column in chosen:
-        if column.text is not None:
-            raise column.text
-        if column.name in table.unsure:
-            remedy = _ARE_POINTS._replace(words=f"For decimal points, {_ARE_POINTS.words}.")
-            raise TableError(f"{_UNSURE}.", source=table.name, column=column.name, remedy=remedy)
 
 
 def _see_all(table: TableFile, judged: Sequence[Column], *, refuse_text: bool) -> int:
@@ -613,9 +588,7 @@ def _refuse_beyond(name: str, n_rows: int, n_columns: int) -> None:
 
 
 def _nothing_left(table: TableFile, left_out: Sequence[LeftOut], *, has_text: bool) -> TableError:
-    reasons = listed(
-        (f"{shown(column.name)}: {column.what}" for column in left_out), separator="; "
-    )
+    reasons = listed((f"{shown(c.name)}: {c.what}" for c in left_out), separator="; ")
     if table.n_rows == 1:
         return TableError(
             f"{table.name} has only one row, so no column can be used ({reasons}). Add rows."

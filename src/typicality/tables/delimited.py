@@ -18,13 +18,12 @@ from typicality.exceptions import Remedy, TableError
 from typicality.tables.base import Part, TableFile, require_same_columns
 from typicality.tables.lines import TextFile, n_breaks, open_text
 from typicality.tables.sniffing import (
-    WHITESPACE,
     Dialect,
     TextSettings,
     bad_quotation,
+    canonical,
+    csv_delimiter,
     sniff,
-    with_plain_quotes,
-    with_single_blanks,
 )
 
 _RAGGED = "Correct the line: put cells that contain a delimiter in quotation marks."
@@ -57,9 +56,7 @@ class DelimitedFile(TableFile):
             self.assumed += [each for each in found.assumed if each not in self.assumed]
             self._require_like_first(found, source)
         first = self._dialects[0]
-        self.names, self.decimal, self.unsure = first.names, first.decimal, first.unsure
-        self._is_escaped = any(dialect.escaped for dialect in self._dialects)
-        self.delimiter = " " if first.delimiter == WHITESPACE else first.delimiter
+        self.names, self.decimal = first.names, first.decimal
         encodings = {dialect.encoding for dialect in self._dialects}
         is_usual = given.encoding is None and encodings <= {"utf-8", "utf-16"}
         self.encoding = None if is_usual or len(encodings) > 1 else encodings.pop()
@@ -84,24 +81,18 @@ class DelimitedFile(TableFile):
         path, dialect = self._texts[number], self._dialects[number]
         with open_text(path, self.sources[number], dialect.encoding) as file:
             for _ in range(dialect.n_skipped):
-                file.next_line()
-            blank: list[int] | None = None
-            while text := self._canonical(file.next_lines()):
-                cells = None if blank else self._plain(text)
+                file.next_lines(0)
+            first = file.line
+            while text := canonical(file.next_lines(), dialect.delimiter, escaped=dialect.escaped):
+                cells = self._plain(text, csv_delimiter(dialect.delimiter))
                 if cells is None:
-                    cells, lines, blank = self._records(text, file, blank)
+                    cells, lines = self._records(text, file, first, dialect)
                 else:
-                    blank = []
-                    lines = np.arange(file.line, file.line + cells.num_rows)
-                    file.line += cells.num_rows
-                yield Part(cells, lines, file.fraction_read)
+                    lines = np.arange(first, first + cells.num_rows)
+                yield cells, lines, file.fraction_read
+                first = file.line
 
-    def _canonical(self, text: str) -> str:
-        """The text with plain quotations, and one blank between cells if any number separates."""
-        text = with_plain_quotes(text, self._dialects[0].delimiter, escaped=self._is_escaped)
-        return with_single_blanks(text) if self._dialects[0].delimiter == WHITESPACE else text
-
-    def _plain(self, text: str) -> Any:
+    def _plain(self, text: str, delimiter: str) -> Any:
         """The cells of some lines; None if a line is blank or ragged, or not a whole row.
 
         Arrow drops a byte order mark, and takes no delimiter of several bytes.
@@ -114,42 +105,43 @@ class DelimitedFile(TableFile):
         if data.startswith((b"\n", codecs.BOM_UTF8)) or b"\n\n" in data:
             return None
         has_quotes = b'"' in data
-        if not self.delimiter.isascii() or (has_quotes and not _quotes_cells(data, self.delimiter)):
+        if not delimiter.isascii() or (has_quotes and not _quotes_cells(data, delimiter)):
             return None
-        names = [f"f{j}" for j in range(len(self.names))]
-        read = arrow_csv.ReadOptions(
-            use_threads=False, block_size=len(data) + 1, column_names=names
-        )
-        parse = arrow_csv.ParseOptions(
-            delimiter=self.delimiter, quote_char='"' if has_quotes else False
-        )
-        convert = arrow_csv.ConvertOptions(
-            check_utf8=False, column_types=dict.fromkeys(names, pa.string())
-        )
+        names = self._fields
         try:
-            table = arrow_csv.read_csv(pa.py_buffer(data), read, parse, convert)
+            table = arrow_csv.read_csv(
+                pa.py_buffer(data),
+                arrow_csv.ReadOptions(
+                    use_threads=False, block_size=len(data) + 1, column_names=names
+                ),
+                arrow_csv.ParseOptions(
+                    delimiter=delimiter, quote_char='"' if has_quotes else False
+                ),
+                arrow_csv.ConvertOptions(
+                    check_utf8=False, column_types=dict.fromkeys(names, pa.string())
+                ),
+            )
         except pa.ArrowInvalid:
             return None
         return table.to_batches()[0]
 
     def _records(
-        self, text: str, file: TextFile, blank: list[int] | None
-    ) -> tuple[Any, Places, list[int] | None]:
+        self, text: str, file: TextFile, first: int, dialect: Dialect
+    ) -> tuple[Any, Places]:
         """The cells of some lines and the line of each row, by the module csv.
 
-        If the last row has a line break, the lines that follow are read from the file. In a table
-        of one column, a blank line between rows is a missing cell. `blank` are the blank lines
-        since the last row, None before the first; the last result are those after these lines.
+        If the last row has a line break, the lines that follow are read from the file.
         """
-        first, n_lines = file.line, n_breaks(text) + (not text.endswith(("\n", "\r")))
-        file.line += n_lines
+        how: dict[str, Any] = {"delimiter": dialect.delimiter, "escaped": dialect.escaped}
         # They begin inside a quotation.
-        following = (self._canonical(f'"{line}')[1:] for line in iter(file.next_line, ""))
+        following = (
+            canonical(f'"{line}', **how)[1:] for line in iter(lambda: file.next_lines(0), "")
+        )
         every = chain(io.StringIO(text, newline=""), following)
         # Strict, or a quotation without an end would take in the rest of the file.
-        reader = csv.reader(every, delimiter=self.delimiter, strict=True)
-        lines = blank or []
-        rows: list[list[str]] = [[] for _ in lines]
+        reader = csv.reader(every, delimiter=csv_delimiter(dialect.delimiter), strict=True)
+        n_lines = n_breaks(text) + (not text.endswith(("\n", "\r")))
+        rows, lines = list[list[str]](), list[int]()
         while reader.line_num < n_lines:
             line = first + reader.line_num
             try:
@@ -159,17 +151,17 @@ class DelimitedFile(TableFile):
             if row and len(row) != len(self.names):
                 found = f"{counted(len(row), 'cell')}, where the first line has {len(self.names):,}"
                 raise TableError(f"{found}. {_RAGGED}", source=file.source, line=line)
-            if row or (len(self.names) == 1 and (rows or blank is not None)):
+            if row:
                 rows.append(row)
                 lines.append(line)
-        n_rows = max((i for i, row in enumerate(rows, 1) if row), default=0)
-        if rows or blank is not None:
-            blank = lines[n_rows:]
-        rows, lines = [row or [""] for row in rows[:n_rows]], lines[:n_rows]
         cells = zip(*rows, strict=True) if rows else [[]] * len(self.names)
         columns = [pa.array(column, pa.string()) for column in cells]
-        names = [f"f{j}" for j in range(len(self.names))]
-        return pa.RecordBatch.from_arrays(columns, names), np.array(lines, dtype=np.intp), blank
+        return pa.RecordBatch.from_arrays(columns, self._fields), np.array(lines, dtype=np.intp)
+
+    @property
+    def _fields(self) -> list[str]:
+        """Names of columns for Arrow, which are short and differ."""
+        return [f"f{j}" for j in range(len(self.names))]
 
 
 def _quotes_cells(data: bytes, delimiter: str) -> bool:

@@ -4,9 +4,8 @@ import codecs
 import io
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 from zipfile import BadZipFile, ZipFile
@@ -20,6 +19,7 @@ from typicality.tables import base
 LEGACY = "cp1252"  # Latin-1 as Windows writes it
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_UNUSED = frozenset(b"\x81\x8d\x8f\x90\x9d")  # bytes that are no letters of it
 _FIRST_ESCAPE = 0xDC00  # of the letters that stand for bytes that are not text
 
 
@@ -62,7 +62,7 @@ class TextFile:
     source : str
         The name of the file in messages.
     line : int
-        The number of the next line, from 1. :meth:`next_lines` leaves it to its caller to count.
+        The number of the next line, from 1.
     """
 
     def __init__(self, stream: TextIO, file: BinaryIO, source: str, encoding: str) -> None:
@@ -76,19 +76,22 @@ class TextFile:
         return min(1.0, self._file.tell() / self._size)
 
     def next_lines(self, size: int | None = None) -> str:
-        """Whole lines of some megabytes, or of `size` letters; empty at the end of the file."""
-        text = self._read(partial(self._stream.read, size or base.BLOCK_BYTES))
-        return text + self._read(self._stream.readline) if text else ""
+        """Whole lines of some megabytes, or of `size` letters; one line if `size` is 0.
 
-    def next_line(self) -> str:
-        """One line; empty at the end of the file."""
-        text = self._read(self._stream.readline)
-        self.line += 1
-        return text
-
-    def _read(self, read: Callable[[], str]) -> str:
+        Empty at the end of the file.
+        """
+        text = ""
         try:
-            text = read()
+            text = self._stream.read(base.BLOCK_BYTES if size is None else size)
+            text += self._stream.readline() if text or size == 0 else ""
+            text.encode()
+        except UnicodeEncodeError as error:
+            before = text[: error.start]
+            begin = max(before.rfind("\n"), before.rfind("\r")) + 1
+            at = len(before[begin:].encode(self._encoding)) + 1
+            byte = ord(text[error.start]) - _FIRST_ESCAPE
+            what = f"byte {at} of the line is 0x{byte:02x}"
+            raise self._not_text(what, self.line + n_breaks(before)) from error
         except UnicodeError as error:
             raise self._not_text(getattr(error, "reason", str(error))) from error
         if "\0" in text:
@@ -98,17 +101,7 @@ class TextFile:
                 line=self.line + n_breaks(text[: text.index("\0")]),
                 remedy=Remedy("format", None, "Choose a csv file, or name the format with {}."),
             )
-        if text.isascii():
-            return text
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            before = text[: error.start]
-            begin = max(before.rfind("\n"), before.rfind("\r")) + 1
-            at = len(before[begin:].encode(self._encoding)) + 1
-            byte = ord(text[error.start]) - _FIRST_ESCAPE
-            what = f"byte {at} of the line is 0x{byte:02x}"
-            raise self._not_text(what, self.line + n_breaks(before)) from error
+        self.line += n_breaks(text)
         return text
 
     def _not_text(self, reason: str, line: int | None = None) -> TableError:
@@ -149,13 +142,10 @@ def encoding_of(start: bytes, given: str | None) -> str:
         return given
     try:
         codecs.getincrementaldecoder("utf-8")().decode(start)  # the last letter may be cut off
+        return "utf-8"
     except UnicodeDecodeError:
-        try:
-            start.decode(LEGACY)
-        except UnicodeDecodeError:
-            return "utf-8"
-        return LEGACY if start.decode(errors="ignore").isascii() else "utf-8"
-    return "utf-8"
+        is_legacy = start.decode(errors="ignore").isascii() and _UNUSED.isdisjoint(start)
+        return LEGACY if is_legacy else "utf-8"
 
 
 def normal_encoding(name: str) -> str:

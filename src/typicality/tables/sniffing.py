@@ -5,9 +5,9 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
+from itertools import takewhile, zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -87,9 +87,6 @@ class Dialect(NamedTuple):
         The number of lines before the first row: blank lines, comments and the header.
     decimal : {".", ","}
         The decimal mark.
-    unsure : frozenset of str
-        The columns whose points may be separators of thousands, because other columns have decimal
-        commas.
     escaped : bool
         Whether a backslash before a quotation mark makes it a letter of a quoted cell.
     assumed : list of Assumption
@@ -102,7 +99,6 @@ class Dialect(NamedTuple):
     has_header: bool
     n_skipped: int
     decimal: str
-    unsure: frozenset[str]
     escaped: bool
     assumed: list[Assumption]
 
@@ -113,61 +109,54 @@ def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
     assumed: list[Assumption] = []
     if encoding == LEGACY and given.encoding is None:
         assumed.append(Assumption(f"the encoding {LEGACY} (Latin-1)"))
+    lines = io.StringIO(text, newline="").readlines()
+    n_comments, about_comments = _comments(lines)
+    text = "".join(lines[n_comments:])
     if not text.strip():
         raise TableError(f"{source} is empty. Choose a file with a header and rows.")
-    lines = io.StringIO(text, newline="").readlines()
-    n_comments = _n_comments(lines)
-    if n_comments:
-        n_marked = sum(line.startswith(_COMMENT) for line in lines[:n_comments])
-        comments = f"{counted(n_marked, 'line')} of comment ({_COMMENT}) at the top"
-    lines = lines[n_comments:]
     candidates = [given.delimiter] if given.delimiter else [*DELIMITERS, WHITESPACE]
-    delimiter = max(candidates, key=lambda d: _fit(_records(lines, d, at_most=_N_ROWS), d))
+    delimiter = max(
+        candidates, key=lambda d: _fit(_records(text, d, strict=False).rows[:_N_ROWS], d)
+    )
     if delimiter == WHITESPACE and given.delimiter is None:
         assumed.append(Assumption("blanks between the columns"))
-    if n_comments:
-        assumed.append(Assumption(comments))
+    assumed += about_comments
     is_given = given.delimiter or given.header
-    if delimiter == "," and not is_given and all(map(has_decimal_comma, filter(str.strip, lines))):
-        if given.decimal == "," or any(map(_LEADING_ZERO.search, lines)):
+    if (
+        delimiter == ","
+        and not is_given
+        and all(map(has_decimal_comma, filter(str.strip, text.splitlines())))
+    ):
+        if given.decimal == "," or _LEADING_ZERO.search(text):
             delimiter = ";"
         elif given.decimal is None:
             assumed.append(_TWO_COLUMNS)
-    escaped = _has_escapes("".join(lines), delimiter)
-    if escaped:
-        assumed.append(Assumption(r"\" is a quotation mark inside a quoted cell"))
-    plain = with_plain_quotes("".join(lines), delimiter, escaped=escaped)
-    lines = io.StringIO(plain, newline="").readlines()
-    rows = _records(lines, delimiter)
-    if not rows:
-        raise bad_quotation(source, "field limit", n_comments + 1)
-    decimal, unsure = given.decimal, set[int]()
+    found = _records(text, delimiter)
+    escaped = False
+    if found.error is not None and '\\"' in text:
+        other = _records(text, delimiter, escaped=True)
+        if escaped := other.error is None:
+            found = other
+            assumed.append(Assumption(r"\" is a quotation mark inside a quoted cell"))
+    if not found.rows:
+        raise bad_quotation(source, str(found.error), n_comments + 1)
+    first, *rows = found.rows
+    decimal = given.decimal
     if decimal is None:
-        decimal, unsure, about_marks = _decimal_of(rows[1:], delimiter)
+        decimal, about_marks = _decimal_of(rows, delimiter)
         assumed += about_marks
     has_header = given.header
     if has_header is None:
-        has_header, about_header = _detect_header(rows[0], rows[1 : 1 + _N_ROWS], decimal)
+        has_header, about_header = _detect_header(first, rows[:_N_ROWS], decimal)
         assumed += about_header
-    names = tuple(f"column {j}" for j in range(1, len(rows[0]) + 1))
-    n_skipped = n_comments
+    names, n_skipped = tuple(f"column {j}" for j in range(1, len(first) + 1)), n_comments
     if has_header:
-        names, renamed = named_columns(rows[0])
+        names, renamed = named_columns(first)
         assumed += renamed
-        has_units = _holds_units(rows[1:], decimal)
+        has_units = _holds_units(rows, decimal)
         assumed += [_HAS_UNITS] if has_units else []
-        n_skipped = _lines_of_header(lines, delimiter, source, n_comments, 1 + has_units)
-    return Dialect(
-        delimiter,
-        encoding,
-        names,
-        has_header,
-        n_skipped,
-        decimal,
-        frozenset(names[j] for j in unsure),
-        escaped,
-        assumed,
-    )
+        n_skipped += found.ends[has_units]
+    return Dialect(delimiter, encoding, names, has_header, n_skipped, decimal, escaped, assumed)
 
 
 def _first_lines(path: Path, source: str, given: str | None) -> tuple[str, str]:
@@ -185,44 +174,40 @@ def _first_lines(path: Path, source: str, given: str | None) -> tuple[str, str]:
         return encoding, file.next_lines(_SAMPLE)
 
 
-def _n_comments(lines: Sequence[str]) -> int:
+def _comments(lines: Sequence[str]) -> tuple[int, list[Assumption]]:
     """The number of blank lines and comments before the first other line; 0 without comments."""
-    for number, line in enumerate(lines):
-        if line.strip() and not line.startswith(_COMMENT):
-            commented = any(each.startswith(_COMMENT) for each in lines[:number])
-            return number if commented else 0
-    return 0
+    above = list(takewhile(lambda line: not line.strip() or line.startswith(_COMMENT), lines))
+    n_marked = sum(line.startswith(_COMMENT) for line in above)
+    if not n_marked:
+        return 0, []
+    what = f"{counted(n_marked, 'line')} of comment ({_COMMENT}) at the top"
+    return len(above), [Assumption(what)]
 
 
-def _decimal_of(
-    rows: Sequence[Sequence[str]], delimiter: str
-) -> tuple[str, set[int], list[Assumption]]:
-    """The decimal mark, the columns whose points may be either, and what was assumed.
+def _decimal_of(rows: Sequence[Sequence[str]], delimiter: str) -> tuple[str, list[Assumption]]:
+    """The decimal mark, and what was assumed about points.
 
     It is the comma if some columns have decimal commas and none has decimal points. If a comma
-    also separates cells, a point that may separate thousands counts as a decimal point.
+    also separates cells, points must be clear, too.
     """
-    width = max(map(len, rows), default=0)
-    columns = [[row[j].strip() for row in rows if j < len(row)] for j in range(width)]
+    columns = [[cell.strip() for cell in column if cell] for column in zip_longest(*rows)]
     marks = [decimal_mark(column) for column in columns]
-    unsure = {j for j, mark in enumerate(marks) if mark == "unsure"}
-    if "," not in marks:
-        decimal, assumed = _reading_of_points([columns[j] for j in unsure], is_mark="." in marks)
-        return decimal, set(), assumed
-    if "." in marks or (delimiter == "," and unsure):
-        return ".", unsure, []
-    return ",", set(), [Assumption("decimal commas, and points between thousands (1.234 is 1234)")]
+    unsure = [column for column, mark in zip(columns, marks, strict=True) if mark == "unsure"]
+    if "," in marks and "." not in marks and not (unsure and delimiter == ","):
+        return ",", [Assumption("decimal commas, and points between thousands (1.234 is 1234)")]
+    return _reading_of_points(unsure, marks)
 
 
 def _reading_of_points(
-    columns: Sequence[Sequence[str]], *, is_mark: bool
+    columns: Sequence[Sequence[str]], marks: Sequence[str]
 ) -> tuple[str, list[Assumption]]:
-    """How to read columns like 1.234, 5.678 where no column has commas: the decimal mark.
+    """How to read columns like 1.234, 5.678, where points may be either: the decimal mark.
 
     A whole number above 999 shows that points do not separate thousands. Without one, other whole
     numbers show that they do, for few numbers with three decimals are whole: 245, 16.403, 2.733.
-    Points are decimal points in all columns if `is_mark`, that is, if they are so in some column.
+    Points are decimal points in all columns if they are so in one, by the `marks` of all columns.
     """
+    is_mark = "." in marks
     counts, doubtful = [], []
     for column in columns:
         points = [cell for cell in column if "." in cell]
@@ -236,83 +221,60 @@ def _reading_of_points(
         number = counts[0].replace(".", "")
         what = f"points between thousands ({counts[0]} is {number}), as no whole number exceeds 999"
         return ",", [Assumption(what, _ARE_POINTS)]
-    in_question = counts if is_mark else doubtful
+    in_question = counts if is_mark and "," not in marks else doubtful
     if not in_question:
         return ".", []
     reason = "as in other columns" if is_mark else "as nothing shows that they separate thousands"
     return ".", [Assumption(f"decimal points ({in_question[0]}), {reason}", _ARE_THOUSANDS)]
 
 
-def _records(
-    lines: Sequence[str], delimiter: str, *, at_most: int | None = None
-) -> list[list[str]]:
-    """The first records that are not blank, as far as they can be read."""
-    rows: list[list[str]] = []
-    with suppress(csv.Error):  # the reader itself names the line
-        for row in _reader(lines, delimiter):
-            rows += [row] if row else []
-            if len(rows) == at_most:
-                break
-    return rows
+# ---- records -------------------------------------------------------------------------------------
 
 
-def _reader(lines: Sequence[str], delimiter: str, *, strict: bool = False) -> Any:
-    if delimiter != WHITESPACE:
-        return csv.reader(lines, delimiter=delimiter, strict=strict)
-    return csv.reader(map(with_single_blanks, lines), delimiter=" ", strict=strict)
+class _Records(NamedTuple):
+    """The first records that are not blank, what is wrong after them, and where they end."""
+
+    rows: list[list[str]]
+    error: csv.Error | None
+    ends: list[int]
 
 
-def with_single_blanks(text: str) -> str:
-    """Lines with one blank between cells, instead of any number of blanks and tabs."""
-    return _BLANKS.sub(lambda found: found[1] or " ", _AROUND.sub("", text))
+def _records(text: str, delimiter: str, *, escaped: bool = False, strict: bool = True) -> _Records:
+    plain = canonical(text, delimiter, escaped=escaped)
+    lines = io.StringIO(plain, newline="")
+    reader = csv.reader(lines, delimiter=csv_delimiter(delimiter), strict=strict)
+    rows, ends, error = list[list[str]](), list[int](), None
+    try:
+        for row in filter(None, reader):
+            rows.append(row)
+            ends.append(reader.line_num)
+    except csv.Error as found:
+        error = found
+    return _Records(rows, error, ends)
 
 
-def with_plain_quotes(text: str, delimiter: str, *, escaped: bool) -> str:
-    r"""Lines in which quoted cells end at their quotation mark, without blanks after it.
+def csv_delimiter(delimiter: str) -> str:
+    """What separates cells in :func:`canonical` text."""
+    return " " if delimiter == WHITESPACE else delimiter
 
-    If quotation marks are `escaped`, \" becomes two quotation marks.
+
+def canonical(text: str, delimiter: str, *, escaped: bool) -> str:
+    r"""Lines as the module csv and Arrow read them.
+
+    Quoted cells end at their quotation mark, without blanks after it. If quotation marks are
+    `escaped`, \" becomes two quotation marks. If whitespace separates cells, it becomes one blank.
     """
-    if '"' not in text:
-        return text
-    if escaped:
-        text = _ESCAPE.sub(lambda found: '""' if found[1] == '"' else found[0], text)
-    if delimiter in (" ", WHITESPACE):
-        return text
-    blanks, end = "[ ]" if delimiter == "\t" else "[ \t]", f"[{re.escape(delimiter)}\r\n]"
-    if not re.search(f'"{blanks}+({end}|$)', text):
-        return text
-    # All quoted cells are matched, so that no match begins inside a cell.
-    cell = rf'(?<!{end.replace("[", "[^", 1)})("(?:[^"]|"")*+"){blanks}*(?={end}|$)'
-    return re.sub(cell, r"\1", text)
-
-
-def _has_escapes(text: str, delimiter: str) -> bool:
-    r"""Whether quotations are right only if \" is a quotation mark inside of them."""
-    if '\\"' not in text or _is_well_quoted(text, delimiter):
-        return False
-    return _is_well_quoted(with_plain_quotes(text, delimiter, escaped=True), delimiter)
-
-
-def _is_well_quoted(text: str, delimiter: str) -> bool:
-    try:
-        for _ in _reader(io.StringIO(text, newline="").readlines(), delimiter, strict=True):
-            pass
-    except csv.Error:
-        return False
-    return True
-
-
-def _lines_of_header(
-    lines: Sequence[str], delimiter: str, source: str, n_before: int, n_records: int
-) -> int:
-    """The number of lines to the end of the first records; their cells can have line breaks."""
-    reader = _reader(lines, delimiter, strict=True)
-    try:
-        for _ in range(n_records):
-            next(row for row in reader if row)
-    except csv.Error as error:
-        raise bad_quotation(source, str(error), n_before + 1) from error
-    return n_before + int(reader.line_num)
+    if '"' in text:
+        if escaped:
+            text = _ESCAPE.sub(lambda found: '""' if found[1] == '"' else found[0], text)
+        blanks, end = "[ ]" if delimiter == "\t" else "[ \t]", f"[{re.escape(delimiter)}\r\n]"
+        if delimiter not in (" ", WHITESPACE) and re.search(f'"{blanks}+({end}|$)', text):
+            # All quoted cells are matched, so that no match begins inside a cell.
+            cell = rf'(?<!{end.replace("[", "[^", 1)})("(?:[^"]|"")*+"){blanks}*(?={end}|$)'
+            text = re.sub(cell, r"\1", text)
+    if delimiter == WHITESPACE:
+        text = _BLANKS.sub(lambda found: found[1] or " ", _AROUND.sub("", text))
+    return text
 
 
 def _fit(rows: list[list[str]], delimiter: str) -> tuple[bool, float, float, int]:
