@@ -174,7 +174,6 @@ def _fit_and_write(
     from typicality.model import save
 
     run = fit.run
-    save(run.pipeline, folder / MODEL)
     record = {
         **about_run(),
         **run.record,
@@ -195,6 +194,7 @@ def _fit_and_write(
 
         with terminal.doing("Drawing the report"):
             write_page(folder / REPORT, as_json(record), run.model, *result.page())
+    save(run.pipeline, folder / MODEL)
     return record, about_input(record, fit.rows, result.shown.rows.X, clean)
 
 
