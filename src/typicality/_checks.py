@@ -51,6 +51,12 @@ def check_rows(
             rows_there: Any = X
             return rows_there  # type: ignore[no-any-return]
         X = X.host
+    if getattr(X, "ndim", 2) > 2:
+        raise ValueError(
+            f"Found array with dim {X.ndim}: X has the shape {tuple(X.shape)}, and a row is a "
+            "vector. For one row per image or series, pass X.reshape(len(X), -1); the guide, "
+            "Recipes by field, has one row per pixel."
+        )
     refuse_dates(X)
     _refuse_masks(X, "X", "Remove such rows, or fill them in, e.g. with X.filled(0.0)")
     try:

@@ -189,7 +189,7 @@ def warn(seen: str, remedy: str, category: type[Warning], finding: str, /, **fie
 def warn_again(warning: Warning) -> None:
     """Warn of what another fit has warned of."""
     level, frame = 1, sys._getframe()
-    while frame.f_back and _package(frame) in ("typicality", "sklearn"):
+    while frame.f_back and _package(frame) in ("typicality", "sklearn", "joblib"):
         level, frame = level + 1, frame.f_back
     warnings.warn(warning, type(warning), stacklevel=level)
 

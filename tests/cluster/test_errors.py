@@ -62,7 +62,7 @@ BAD_DATA = {
     ),
     "complex": (GOOD + 1j, r"Complex data not supported"),
     "one dimension": (GOOD[:, 0], r"Reshape your data"),
-    "three dimensions": (GOOD[None], r"dim 3"),
+    "three dimensions": (GOOD[None], r"dim 3: X has the shape \(1, 30, 3\).*reshape.*Recipes"),
     "overflow": (GOOD * 1e200, r"overflow float64"),
     "overflow in float32": ((GOOD * 1e18).astype(np.float32), r"overflow float32"),
     "underflow": (GOOD * 1e-170, r"too close together"),

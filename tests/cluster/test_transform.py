@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from typicality import (
     AlphaCutClustering,
     AutoClustering,
+    EntropyCMeans,
     FuzzyCMeans,
     OneClusterPCM,
     PossibilisticCMeans,
@@ -51,3 +52,30 @@ def test_typicality_can_be_a_feature_of_a_classifier(rows):
     pipeline = make_pipeline(AlphaCutClustering(), LogisticRegression())
     truth = np.repeat([0, 1], 50)
     assert pipeline.fit(rows, truth).score(rows, truth) == 1.0
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [FuzzyCMeans(2), EntropyCMeans(2), AutoClustering(random_state=0)],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_memberships_that_sum_to_one_are_probabilities(rows, estimator):
+    X = np.hstack([rows, rows[::-1]])  # of four columns, for which a mixture is fitted
+    shares = clone(estimator).fit(X).predict_proba(X)
+    assert_allclose(shares.sum(axis=1), 1.0)
+    assert len(shares) == 100
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        FuzzyCMeans(2, noise_distance=2.0),
+        PossibilisticCMeans(2, random_state=0),
+        AlphaCutClustering(),
+        AutoClustering(random_state=0),  # of two columns: density
+        OneClusterPCM(),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_other_memberships_are_no_probabilities(rows, estimator):
+    assert not hasattr(clone(estimator).fit(rows), "predict_proba")

@@ -9,6 +9,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from typicality import (
     AlphaCutClustering,
@@ -18,6 +21,7 @@ from typicality import (
     PossibilisticCMeans,
 )
 from typicality.exceptions import (
+    ClusteringWarning,
     CoincidentClustersWarning,
     CollapsedMembershipsWarning,
     DegenerateSpreadWarning,
@@ -216,3 +220,24 @@ def test_a_warning_has_the_name_and_the_fields_of_its_finding():
     assert warning.fields == {"names": "feature 1", "columns": [1]}
     assert str(warning) == f"{warning.seen} {warning.remedy}"
     assert warning.remedy.startswith("Drop it")
+
+
+def test_a_search_over_the_number_of_clusters_warns_once():
+    X = load_iris().data
+    pipeline = make_pipeline(StandardScaler(), FuzzyCMeans(random_state=0))
+    numbers = {"fuzzycmeans__n_clusters": [2, 3]}
+    with pytest.warns(ClusteringWarning, match="prefers the largest") as record:
+        search = GridSearchCV(pipeline, numbers, cv=3).fit(X)
+    assert search.best_params_ == {"fuzzycmeans__n_clusters": 3}
+    assert len(record) == 1
+    assert record[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("searched", "scoring"),
+    [({"n_clusters": [2, 3]}, lambda model, X, y=None: 0.0), ({"tol": [1e-3, 1e-4]}, None)],
+    ids=["own scoring", "other parameter"],
+)
+def test_other_searches_do_not_warn(searched, scoring):
+    search = GridSearchCV(FuzzyCMeans(3, random_state=0), searched, cv=2, scoring=scoring)
+    search.fit(load_iris().data)

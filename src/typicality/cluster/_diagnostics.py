@@ -148,6 +148,11 @@ FINDINGS: dict[type[Warning], dict[str, tuple[str, str]]] = {
             "others{rows}. Distinct clusters may therefore share a label.",
             "Remove these rows, or use PossibilisticCMeans or SequentialPCM.",
         ),
+        "search over clusters": (
+            "This search over n_clusters prefers the largest number, because the score, the "
+            "negative objective, grows with every cluster.",
+            "Pass scoring=, or use typicality.stability.choose_by_stability.",
+        ),
         "rows nowhere": ("{share:.0%} of the rows belong to no cluster.", "{remedy}"),
         "fewer clusters than asked for": (
             "{found} clusters were found, fewer than {parameter}={asked}: there are too few "

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._checks import check_blocks, check_rows, check_sample_weight
@@ -210,6 +211,29 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
         Returns
         -------
         memberships : array of shape (n_samples, n_columns)
+        """
+        return self._soft_features(X)
+
+    @property
+    def _sums_to_one(self) -> bool:
+        """Whether the memberships of each row do."""
+        return False
+
+    @available_if(lambda self: self._sums_to_one)
+    @like_rows
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """The memberships of the rows, which sum to one; else there is no such method.
+
+        They are those of `transform`. Memberships of c-means are not calibrated probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows or training rows.
+
+        Returns
+        -------
+        memberships : array of shape (n_samples, n_clusters)
         """
         return self._soft_features(X)
 

@@ -12,10 +12,12 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._checks import check_sample_weight
+from typicality._compat import begins_search_over
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._diagnostics import (
     require_finite,
+    tell,
     warn_about_convergence,
     warn_about_features,
 )
@@ -181,10 +183,10 @@ class PrototypeClusterer(ClusterMixin, Estimator):
     ) -> float:
         """The negative objective of the rows; larger is better.
 
-        Use it only to compare models with equal parameters. Do not choose `n_clusters` or any other
-        parameter by it: scores for different parameters are not comparable, and the score grows
-        with every additional cluster. :class:`sklearn.model_selection.GridSearchCV` without
-        `scoring` uses this score, and so prefers the largest number of clusters. Use
+        Use it only to compare models with equal parameters: scores for different parameters are not
+        comparable, and the score grows with every additional cluster.
+        :class:`sklearn.model_selection.GridSearchCV` over `n_clusters` without `scoring` uses this
+        score, and so prefers the largest number. It then warns once. Use
         :func:`typicality.stability.choose_by_stability` instead, or pass a `scoring`.
 
         Parameters
@@ -202,6 +204,8 @@ class PrototypeClusterer(ClusterMixin, Estimator):
         """
         rows = self._read(X)
         weight = check_sample_weight(sample_weight, rows)
+        if begins_search_over("n_clusters"):
+            tell("search over clusters")
         return -float(self._prototypes.objective(self._rule, rows, weight))
 
     def compress(self, rtol: float = 1e-4) -> Self:

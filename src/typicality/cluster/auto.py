@@ -175,6 +175,10 @@ class AutoClustering(ClusterMixin, Estimator):
         memberships: Floats = self.estimator_.predict_memberships(X)
         return memberships
 
+    @property
+    def _sums_to_one(self) -> bool:
+        return not isinstance(self.estimator_, AlphaCutClustering)
+
     def _soft_features(self, X: ArrayLike) -> Floats:
         return self.predict_memberships(X)
 

@@ -274,6 +274,10 @@ class FuzzyCMeans(PrototypeClusterer):
         self.random_state = random_state
         self.store_memberships = store_memberships
 
+    @property
+    def _sums_to_one(self) -> bool:
+        return self.noise_distance is None
+
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
         starts = Starts(self, rows, weight)
         opened = self._open(rows, weight)
@@ -528,6 +532,10 @@ class EntropyCMeans(PrototypeClusterer):
         self.rtol = rtol
         self.random_state = random_state
         self.store_memberships = store_memberships
+
+    @property
+    def _sums_to_one(self) -> bool:
+        return True
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
         starts = Starts(self, rows, weight)
