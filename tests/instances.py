@@ -92,6 +92,13 @@ ELLIPSOIDS = [
     PossibilisticCMeans(n_clusters=3, covariance_type="full", eta_scale=1.0),
 ]
 
+PARTIAL = [
+    FuzzyCMeans(n_clusters=3, missing="partial"),
+    FuzzyCMeans(n_clusters=3, m=1.5, missing="partial", noise_distance="auto"),
+    EntropyCMeans(n_clusters=3, missing="partial"),
+    PossibilisticCMeans(n_clusters=3, missing="partial"),
+]
+
 DISTANCE_KINDS = [type(named_kernel(name)) for name in DISTANCE_KERNELS]
 KERNELS = [
     Linear(),
@@ -168,6 +175,7 @@ ADAPTIVE = [
 TRANSFORMERS = [
     FuzzyCMeans(),
     FuzzyCMeans(n_clusters=3, m=1.5, kernel="gaussian"),
+    FuzzyCMeans(n_clusters=3, missing="partial"),
     EntropyCMeans(),
     PossibilisticCMeans(),
     AdaptivePCM(),

@@ -18,6 +18,7 @@ from instances import (
     ELLIPSOIDS,
     ESTIMATORS,
     KERNEL_ESTIMATORS,
+    PARTIAL,
     WITH_NOISE,
 )
 from typicality import EntropyCMeans, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
@@ -29,7 +30,7 @@ from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation
 from typicality.report.payload import build_payload
 
-PROTOTYPES = [*ESTIMATORS, *KERNEL_ESTIMATORS, *ADAPTIVE, *WITH_NOISE, *ELLIPSOIDS]
+PROTOTYPES = [*ESTIMATORS, *KERNEL_ESTIMATORS, *ADAPTIVE, *WITH_NOISE, *ELLIPSOIDS, *PARTIAL]
 ALL = [*PROTOTYPES, *DETECTORS, *CUTTERS, *AUTOMATIC]
 KEEPING = [model for model in ALL if getattr(model, "store_memberships", True)]
 

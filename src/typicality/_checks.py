@@ -93,7 +93,10 @@ def check_rows(
         )
     if not training and len(rows) == 0:
         raise ValueError(f"X has 0 samples (shape={rows.shape}). Pass at least one row.")
-    _check_finite(rows, feature_names(X), allow_missing=allow_missing)
+    remedy = "fill them in, e.g. with sklearn.impute.SimpleImputer"
+    if hasattr(estimator, "missing"):
+        remedy += f", or change missing={estimator.missing!r}"
+    _check_finite(rows, feature_names(X), allow_missing=allow_missing, remedy=remedy)
     return rows
 
 
@@ -194,13 +197,13 @@ def _not_a_number(X: Any) -> str | None:
     return None
 
 
-def _check_finite(rows: Floats, names: Any, *, allow_missing: bool) -> None:
+def _check_finite(rows: Floats, names: Any, *, allow_missing: bool, remedy: str) -> None:
     if is_sparse(rows):
         places = np.flatnonzero(~np.isfinite(rows.data))
         if len(places):
             first = places[0]
             row = int(np.searchsorted(rows.indptr, first, side="right")) - 1
-            _refuse_not_finite(rows.data[first], row, int(rows.indices[first]), len(places))
+            _refuse_not_finite(rows.data[first], row, int(rows.indices[first]), len(places), remedy)
         return
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(rows.sum(dtype=np.float64)):
@@ -211,19 +214,28 @@ def _check_finite(rows: Floats, names: Any, *, allow_missing: bool) -> None:
         if len(bad):
             row, column = bad[0] + (block.start, 0)
             name = int(column) if names is None else names[column]
-            _refuse_not_finite(rows[row, column], row, name, int(np.sum(~np.isfinite(rows))))
+            n_values = int(np.sum(~np.isfinite(rows)))
+            _refuse_not_finite(rows[row, column], row, name, n_values, remedy)
 
 
-def _refuse_not_finite(value: Any, row: int, column: Any, n_values: int) -> None:
-    kind, remedy = (
-        ("NaN", "fill them in, e.g. with sklearn.impute.SimpleImputer")
-        if np.isnan(value)
-        else ("infinity", "replace them by finite numbers")
-    )
+def _refuse_not_finite(value: Any, row: int, column: Any, n_values: int, remedy: str) -> None:
+    kind = "NaN"
+    if not np.isnan(value):
+        kind, remedy = "infinity", "replace them by finite numbers"
     raise ValueError(
         f"X contains {kind}, first in row {row} (counted from 0), column {column!r}; "
         f"{n_values} of its values are not finite. Remove such rows, or {remedy}."
     )
+
+
+def refuse_empty_rows(rows: Floats) -> None:
+    """Where values can be missing, a row needs one at least."""
+    empty = np.flatnonzero(np.isnan(rows).all(axis=1))
+    if len(empty):
+        raise ValueError(
+            f"X has no value in row {empty[0]} (counted from 0); {len(empty)} of its rows have "
+            "none. Remove such rows."
+        )
 
 
 def check_sample_weight(sample_weight: Any, X: Floats) -> Floats | None:
@@ -343,6 +355,7 @@ def _check_reach(rows: Floats, origin: Floats, limit: float, first_row: int = 0)
                 sqdist = sqdist_to_points(rows[block], origin.astype(np.float64)[None, :])[:, 0]
             else:
                 offsets = np.asarray(rows[block], np.float64) - origin
+                offsets[np.isnan(offsets)] = 0.0  # missing values
                 sqdist = np.einsum("hj,hj->h", offsets, offsets)
         if not sqdist.max() <= limit:
             row = first_row + block.start + int(sqdist.argmax())

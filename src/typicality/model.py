@@ -70,6 +70,7 @@ _PARTS = (
     *_in("solve.picard", "Status"),
     *_in("spaces.euclidean", "Centroids"),
     *_in("spaces.ellipsoids", "Ellipsoids"),
+    *_in("spaces.partial", "PartialCentroids"),
     *_in("spaces.gram", "ExpandedPrototypes"),
     *_in("spaces.nearest", "NearestRows", "GivenDistances"),
     *_in("density", "LeaveOneOut", "Calibration"),

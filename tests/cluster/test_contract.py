@@ -17,6 +17,7 @@ from instances import (
     ELLIPSOIDS,
     ESTIMATORS,
     KERNEL_ESTIMATORS,
+    PARTIAL,
     WITH_NOISE,
 )
 
@@ -30,6 +31,7 @@ EVERY = [
     *ADAPTIVE,
     *WITH_NOISE,
     *ELLIPSOIDS,
+    *PARTIAL,
     AUTOMATIC[0],
 ]
 DEGREES = ("predict_memberships", "predict_typicality", "transform", "score_samples")

@@ -33,6 +33,7 @@ from instances import (
     ELLIPSOIDS,
     ESTIMATORS,
     KERNEL_ESTIMATORS,
+    PARTIAL,
     WITH_NOISE,
 )
 from sklearn_checks import callback, needs_callbacks
@@ -100,6 +101,7 @@ CONFIGURATIONS = {
                 *ADAPTIVE,
                 *WITH_NOISE,
                 *ELLIPSOIDS,
+                *PARTIAL,
                 *AUTOMATIC,
             ]
         )

@@ -16,7 +16,7 @@ from typicality._sparse import sparse_rows
 from typicality.kernels import Linear, Polynomial
 from typicality.rows import DistinctRows, rows_in_memory
 from typicality.solve.starts import start_rows
-from typicality.spaces import Centroids, Ellipsoidal, Euclidean, Gaps, Gram, Sample, Space
+from typicality.spaces import Centroids, Ellipsoidal, Euclidean, Gaps, Gram, Partial, Sample, Space
 from typicality.spaces.base import is_reached
 
 pytestmark = pytest.mark.usefixtures("module_compiling")
@@ -74,6 +74,7 @@ def itself(X):
 SPACES = {  # how to open it, and the map from rows to their places in it
     "input": (Euclidean, itself),
     "balls": (lambda X, weight=None: Ellipsoidal(X, weight, shrinkage=1.0), itself),
+    "partial": (Partial, itself),
     "sparse": (lambda X, weight=None: Euclidean(sparse_rows(X), weight), itself),
     "linear kernel": (lambda X, weight=None: Gram(Linear(), X, weight), itself),
     "squares": (lambda X, weight=None: Gram(Polynomial(2, 1.0, 0.0), X, weight), squares),

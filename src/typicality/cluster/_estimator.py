@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_blocks, check_rows, check_sample_weight
+from typicality._checks import check_blocks, check_rows, check_sample_weight, refuse_empty_rows
 from typicality._compat import (
     CallbackSupportMixin,
     Interval,
@@ -280,7 +280,9 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
         tags.array_api_support = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         kernel = getattr(self, "kernel", None)
-        tags.input_tags.sparse = self._why_dense is None and takes_sparse(kernel)
+        partial = self._takes_missing
+        tags.input_tags.allow_nan = partial
+        tags.input_tags.sparse = self._why_dense is None and takes_sparse(kernel) and not partial
         tags.input_tags.pairwise = is_pairwise(kernel)
         return tags
 
@@ -333,8 +335,26 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
             rows: Any = as_rows(X, sample_weight)
             return check_blocks(self, rows, training=True, at_least=self._fewest_rows), None
         self._check_kind(X)
-        rows = check_rows(self, X, training=True, at_least=self._fewest_rows, sparse=issparse(X))
+        rows = self._in_memory(X, training=True)
         return rows, check_sample_weight(sample_weight, rows)
+
+    def _in_memory(self, X: Any, *, training: bool) -> Floats:
+        rows = check_rows(
+            self,
+            X,
+            training=training,
+            at_least=self._fewest_rows,
+            allow_missing=self._takes_missing,
+            sparse=issparse(X),
+        )
+        if self._takes_missing and not issparse(X):
+            refuse_empty_rows(rows)
+        return rows
+
+    @property
+    def _takes_missing(self) -> bool:
+        """Whether NaN in X is a missing value."""
+        return getattr(self, "missing", "error") == "partial"
 
     @property
     def _home(self) -> Place | None:
@@ -350,7 +370,7 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
         """Rows for prediction: checked, and in the form that the space of the model takes."""
         check_is_fitted(self)
         self._check_kind(X)
-        rows = check_rows(self, X, training=False, sparse=issparse(X))
+        rows = self._in_memory(X, training=False)
         reader: Reader | None = getattr(self, "_reader", None)
         # Any input space takes sparse rows, and so do kernels that were fitted on them.
         in_input_space = isinstance(getattr(self, "_prototypes", None), Centroids)

@@ -36,7 +36,7 @@ from typicality.rows import (
     content_hash,
     row_blocks,
 )
-from typicality.spaces import Euclidean, Gram, Space
+from typicality.spaces import Euclidean, Gram, Partial, Space
 from typicality.spaces.far import typical_range
 from typicality.sums import (
     EXACT,
@@ -336,6 +336,7 @@ def open_space(
     explicit: bool = True,
     sums: SumOptions = EXACT_SUMS,
     box: float | None = None,
+    partial: bool = False,
 ) -> OpenSpace:
     """The space of the training rows.
 
@@ -355,8 +356,17 @@ def open_space(
         How sums of kernel values are to be computed; exactly, when left out.
     box : float, optional
         The range each feature is scaled to, in the input space; extreme values are left out of it.
+    partial : bool, default=False
+        Whether rows can have missing values; only in the input space.
     """
     check_kernel(kernel)
+    if partial and is_sparse(rows):
+        raise TypeError("X is a sparse matrix, which has no missing values. Use missing='error'.")
+    if partial and not has_input_space(kernel):
+        raise ValueError(
+            f"missing='partial' compares the values that rows have, and kernel={kernel!r} needs "
+            "all of them. Use kernel='linear', or fill in the missing values."
+        )
     if is_sparse(rows) and not takes_sparse(kernel):
         raise TypeError(
             f"X is a sparse matrix, and kernel={kernel!r} takes arrays only. Use one of "
@@ -368,7 +378,7 @@ def open_space(
         return _open_given(kernel, rows, sample_weight)
     if isinstance(kernel, Mixed):
         return _open_mixed(kernel, sigma, rows, sample_weight, novelty=novelty, sums=sums)
-    input_space, coordinates = _open_points(rows, sample_weight, sums.device)
+    input_space, coordinates = _open_points(rows, sample_weight, sums.device, partial=partial)
     features = input_space.rows.features
     if kernel == "connectivity":
         warn_about_unused_sigma(sigma, kernel)
@@ -386,10 +396,13 @@ def open_space(
 
 
 def _open_points(
-    rows: Any, weight: Floats | None, device: str | None
+    rows: Any, weight: Floats | None, device: str | None, *, partial: bool = False
 ) -> tuple[Euclidean, Coordinates]:
     """The input space of rows with coordinates, whose squared distances do not overflow."""
-    if device is not None and not isinstance(rows, Rows):
+    if partial:
+        rows = rows if isinstance(rows, Rows) else np.asarray(rows)  # on the host
+        space: Euclidean = Partial(rows, weight)
+    elif device is not None and not isinstance(rows, Rows):
         space = Euclidean(TensorRows(rows, weight, str(device)), weight)
     else:
         space = Euclidean(rows, weight)

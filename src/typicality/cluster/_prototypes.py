@@ -241,10 +241,15 @@ class PrototypeClusterer(ClusterMixin, Estimator):
     # ---- a fit -----------------------------------------------------------------------------------
 
     def _open(self, rows: Floats, weight: Floats | None, **scaling: Any) -> OpenSpace:
-        sums = SumOptions.of(self)
-        opened = open_space(self.kernel, self.sigma, rows, weight, sums=sums, **scaling)
+        options = {"sums": SumOptions.of(self), "partial": self._takes_missing, **scaling}
+        opened = open_space(self.kernel, self.sigma, rows, weight, **options)
         if getattr(self, "covariance_type", "spherical") == "spherical":
             return opened
+        if self._takes_missing:
+            raise ValueError(
+                "covariance_type='full' needs all values of a row. Use "
+                "covariance_type='spherical', or fill in the missing values."
+            )
         if type(opened.space) is not Euclidean:
             raise ValueError(
                 f"covariance_type='full' needs coordinates, and kernel={self.kernel!r} has none. "

@@ -25,6 +25,7 @@ _KEPT_OF_THE_START = 0.05  # of the way back to it, before each rule
 # The parameters of the estimators that are told the number of clusters.
 START_CONSTRAINTS: dict[str, list[Any]] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    "missing": [StrOptions({"error", "partial"})],
     "init": [StrOptions(set(NAMED_STARTS)), callable, "array-like"],
     "n_init": [Interval(Integral, 1, None, closed="left")],
     "random_state": ["random_state"],

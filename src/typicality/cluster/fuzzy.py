@@ -130,6 +130,12 @@ class FuzzyCMeans(PrototypeClusterer):
         :cite:`babuska2002`. "auto" is :math:`\gamma = (d + 1) / (d + 1 + n_k)`, where
         :math:`n_k` is the effective number of rows of the cluster. With 0, a cluster with few rows
         becomes a thin needle.
+    missing : {"error", "partial"}, default="error"
+        What to do with missing values, NaN in X. "partial" compares a row and a prototype by the
+        values that the row has :cite:`hathaway2001`: the squared distance is the sum over these
+        features, times the number of all features over theirs. In the means, a row counts by the
+        share of the values that it has. Scale the features. Every row needs at least one value.
+        Only with the linear kernel, and with spherical clusters.
     init : str, array-like or callable, default="k-means++"
         The initial prototypes. The names "k-means++", "k-means||", "max-min" and "random" choose
         them from the rows. An array of shape (n_clusters, n_features) gives prototypes; one of
@@ -249,6 +255,7 @@ class FuzzyCMeans(PrototypeClusterer):
         sigma: float | str = "auto",
         covariance_type: str = "spherical",
         shrinkage: float | str = "auto",
+        missing: str = "error",
         init: Any = "k-means++",
         n_init: int = 1,
         max_samples: int | str | None = "auto",
@@ -265,6 +272,7 @@ class FuzzyCMeans(PrototypeClusterer):
         self.sigma = sigma
         self.covariance_type = covariance_type
         self.shrinkage = shrinkage
+        self.missing = missing
         self.init = init
         self.n_init = n_init
         self.max_samples = max_samples
@@ -409,6 +417,12 @@ class EntropyCMeans(PrototypeClusterer):
         The width of the kernel, or the name of a rule that computes it
         (:mod:`typicality.bandwidth`): "auto", "median", "knn", "scott", "silverman" or
         "loo-likelihood". Not used by kernels without a width.
+    missing : {"error", "partial"}, default="error"
+        What to do with missing values, NaN in X. "partial" compares a row and a prototype by the
+        values that the row has :cite:`hathaway2001`: the squared distance is the sum over these
+        features, times the number of all features over theirs. In the means, a row counts by the
+        share of the values that it has. Scale the features. Every row needs at least one value.
+        Only with the linear kernel, and with spherical clusters.
     init : str, array-like or callable, default="k-means++"
         The initial prototypes. The names "k-means++", "k-means||", "max-min", "random" and
         "annealing" choose them from the rows. An array of shape (n_clusters, n_features) gives
@@ -511,6 +525,7 @@ class EntropyCMeans(PrototypeClusterer):
         lam: float | str = "auto",
         kernel: str | Kernel | Callable[..., Any] = "linear",
         sigma: float | str = "auto",
+        missing: str = "error",
         init: Any = "k-means++",
         n_init: int = 1,
         max_samples: int | str | None = "auto",
@@ -524,6 +539,7 @@ class EntropyCMeans(PrototypeClusterer):
         self.lam = lam
         self.kernel = kernel
         self.sigma = sigma
+        self.missing = missing
         self.init = init
         self.n_init = n_init
         self.max_samples = max_samples

@@ -122,6 +122,12 @@ class PossibilisticCMeans(PrototypeClusterer):
         :cite:`babuska2002`. "auto" is :math:`\gamma = (d + 1) / (d + 1 + n_k)`, where
         :math:`n_k` is the effective number of rows of the cluster. With 0, a cluster with few rows
         becomes a thin needle.
+    missing : {"error", "partial"}, default="error"
+        What to do with missing values, NaN in X. "partial" compares a row and a prototype by the
+        values that the row has :cite:`hathaway2001`: the squared distance is the sum over these
+        features, times the number of all features over theirs. In the means, a row counts by the
+        share of the values that it has. Scale the features. Every row needs at least one value.
+        Only with the linear kernel, and with spherical clusters.
     init : str, array-like or callable, default="k-means++"
         The initial prototypes. The names "k-means++", "k-means||", "max-min" and "random" choose
         them from the rows. An array of shape (n_clusters, n_features) gives prototypes; one of
@@ -242,6 +248,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         fcm_m: float | str | None = None,
         covariance_type: str = "spherical",
         shrinkage: float | str = "auto",
+        missing: str = "error",
         init: Any = "k-means++",
         n_init: int = 1,
         max_samples: int | str | None = "auto",
@@ -261,6 +268,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         self.fcm_m = fcm_m
         self.covariance_type = covariance_type
         self.shrinkage = shrinkage
+        self.missing = missing
         self.init = init
         self.n_init = n_init
         self.max_samples = max_samples

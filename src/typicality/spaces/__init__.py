@@ -4,6 +4,7 @@ from typicality.spaces.base import Members, Outcome, Prototypes, Space, Sweep
 from typicality.spaces.ellipsoids import Ellipsoidal, Ellipsoids
 from typicality.spaces.euclidean import Centroids, Euclidean
 from typicality.spaces.gram import ExpandedPrototypes, Gram, KernelPrototypes
+from typicality.spaces.partial import Partial, PartialCentroids
 from typicality.spaces.sample import Gaps, Sample
 
 __all__ = [
@@ -17,6 +18,8 @@ __all__ = [
     "KernelPrototypes",
     "Members",
     "Outcome",
+    "Partial",
+    "PartialCentroids",
     "Prototypes",
     "Sample",
     "Space",
