@@ -149,8 +149,8 @@ FINDINGS: dict[type[Warning], dict[str, tuple[str, str]]] = {
             "Remove these rows, or use PossibilisticCMeans or SequentialPCM.",
         ),
         "search over clusters": (
-            "This search over n_clusters prefers the largest number, because the score, the "
-            "negative objective, grows with every cluster.",
+            "n_clusters was set by set_params, as a search does. A search by score prefers the "
+            "largest number: the score, the negative objective, grows with every cluster.",
             "Pass scoring=, or use typicality.stability.choose_by_stability.",
         ),
         "rows nowhere": ("{share:.0%} of the rows belong to no cluster.", "{remedy}"),

@@ -12,7 +12,6 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._checks import check_sample_weight
-from typicality._compat import begins_search_over
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._diagnostics import (
@@ -125,6 +124,23 @@ class PrototypeClusterer(ClusterMixin, Estimator):
     _rule_attribute: ClassVar[str]  # the parameter of the rule that is published
     _shares_labels: ClassVar[bool] = True  # prototypes that coincide have one label
     _cap_advice: ClassVar[str] = "Increase max_iter, or tol if that is precise enough."
+    _number_was_set: bool = False
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as in scikit-learn. Searches over `n_clusters` do, and then `score` warns.
+
+        Parameters
+        ----------
+        **params : dict
+            The parameters.
+
+        Returns
+        -------
+        self
+        """
+        self._number_was_set = self._number_was_set or "n_clusters" in params
+        super().set_params(**params)
+        return self
 
     @abstractmethod
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
@@ -186,8 +202,9 @@ class PrototypeClusterer(ClusterMixin, Estimator):
         Use it only to compare models with equal parameters: scores for different parameters are not
         comparable, and the score grows with every additional cluster.
         :class:`sklearn.model_selection.GridSearchCV` over `n_clusters` without `scoring` uses this
-        score, and so prefers the largest number. It then warns once. Use
-        :func:`typicality.stability.choose_by_stability` instead, or pass a `scoring`.
+        score, and so prefers the largest number: there is a warning if `n_clusters` was set by
+        `set_params`. Use :func:`typicality.stability.choose_by_stability` instead, or pass a
+        `scoring`.
 
         Parameters
         ----------
@@ -204,7 +221,7 @@ class PrototypeClusterer(ClusterMixin, Estimator):
         """
         rows = self._read(X)
         weight = check_sample_weight(sample_weight, rows)
-        if begins_search_over("n_clusters"):
+        if self._number_was_set:
             tell("search over clusters")
         return -float(self._prototypes.objective(self._rule, rows, weight))
 
