@@ -127,7 +127,7 @@ class PrototypeClusterer(ClusterMixin, Estimator):
     _number_was_set: bool = False
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, as in scikit-learn. Searches over `n_clusters` do, and then `score` warns.
+        """Set parameters, as in scikit-learn; `score` warns if `n_clusters` is among them.
 
         Parameters
         ----------
