@@ -21,6 +21,7 @@ from instances import (
     PARTIAL,
     WITH_NOISE,
 )
+from report.conftest import payload_of
 from typicality import EntropyCMeans, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
 from typicality.cluster._mixture import JoinedMixture
 from typicality.exceptions import ClusteringWarning
@@ -28,7 +29,6 @@ from typicality.fitted import chosen_method, view
 from typicality.plot import MembershipContourDisplay, MembershipHistogramDisplay
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation
-from typicality.report.payload import build_payload
 
 PROTOTYPES = [*ESTIMATORS, *KERNEL_ESTIMATORS, *ADAPTIVE, *WITH_NOISE, *ELLIPSOIDS, *PARTIAL]
 ALL = [*PROTOTYPES, *DETECTORS, *CUTTERS, *AUTOMATIC]
@@ -127,7 +127,7 @@ def ax():
 def test_report_plot_and_csv_agree(estimator, blobs, ax):
     X = blobs[0]
     model = fitted(estimator, X)
-    seen, page = view(model, X), build_payload(model, X)
+    seen, page = view(model, X), payload_of(model, X)
     bars = MembershipHistogramDisplay.from_estimator(model, X, by_cluster=True, ax=ax)
     assert_array_equal(decoded(page["labels"]), seen.labels)
     assert_array_equal(bars.labels, seen.labels)
@@ -177,7 +177,7 @@ def test_prototypes_that_coincide_have_one_column(estimator, combine, three_grou
         assert_array_equal(seen.memberships, expected)
         assert_array_equal(seen.strength, expected[np.arange(120), seen.labels])
         assert list(seen.columns)[2:] == [f"{seen.word}_{k}" for k in range(3)]
-    page = build_payload(model, three_groups)
+    page = payload_of(model, three_groups)
     assert_allclose(decoded(page["memberships"]).reshape(-1, 3), expected, rtol=1e-6)
     picture = MembershipContourDisplay.from_estimator(
         model, three_groups, cluster=0, grid_resolution=9, ax=ax

@@ -87,6 +87,23 @@ def share(part: int, whole: int) -> str:
     return f"{percent:.0f} %"
 
 
+def most_unusual(n_flagged: int, n_rows: int, rate: float | None) -> str:
+    """The rows that are flagged because a share of them was asked for, or by a threshold."""
+    rows = counted(n_rows, "row")
+    if rate is None:
+        return f"{n_flagged:,} of {rows} {'is an outlier' if n_flagged == 1 else 'are outliers'}"
+    asked = f"({100 * rate:.4g} % asked for)"
+    if n_flagged == 0:
+        return f"None of {rows} is below the threshold {asked}"
+    most = "most unusual" if n_flagged == 1 else f"{n_flagged:,} most unusual"
+    return f"The {most} of {rows} {asked}"
+
+
+def stand_apart(number: int) -> str:
+    """How many rows have scores far below those of all others."""
+    return {0: "none stands apart", 1: "1 stands apart"}.get(number, f"{number:,} stand apart")
+
+
 def as_known(texts: Iterable[str], known: Sequence[str]) -> list[str]:
     """Texts as known texts of the same value, if there are any: 1.0 as 1, true as True.
 

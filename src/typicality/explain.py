@@ -13,7 +13,8 @@ from typicality.spaces.nearest import NearestRows
 
 N_COMPARED = 20  # neighbours that a row is compared with
 _MOST_ROWS = 20_000  # with more of them, none is nearer to an outlier
-_TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
+TELLING = 0.5  # spreads: a smaller deviation explains nothing
+REASONS = 3  # columns named for a row
 _N_ALIKE = 30  # rows: a share of fewer says little
 _N_LOOKED_AT = 100  # the most rows that are compared with one row
 _ROWS_AT_ONCE = 1000
@@ -100,7 +101,7 @@ def telling_features(deviations: Doubles, at_most: int) -> list[list[int]]:
     """
     size = np.abs(deviations)
     order = np.argsort(-size, axis=1, kind="stable")[:, :at_most]
-    least = np.maximum(_TELLING * (size.shape[1] > 1), size.max(axis=1, initial=0.0) / 2)
+    least = np.maximum(TELLING * (size.shape[1] > 1), size.max(axis=1, initial=0.0) / 2)
     return [[int(j) for j in columns if size[i, j] >= least[i]] for i, columns in enumerate(order)]
 
 
@@ -185,14 +186,17 @@ def surprise(shares: Doubles) -> Doubles:
     return np.asarray(np.where(shares < _COMMON, rare, 0.0))
 
 
-def reason_text(name: str, value: float | str, deviation: float) -> str:
-    """A value and how unusual it is: "width 4.4 (+2.6)"."""
+def value_text(name: str, value: float | str) -> str:
+    """A value of a column: 4.4, or 1990 in a column of years."""
     shown = value if isinstance(value, str) else f"{value:,.6g}"
     if "e+" in shown and abs(float(value)) < 1e15:
-        shown = f"{value:,.0f}"
-    elif name.strip().lower() in YEARS:
-        shown = shown.replace(",", "")
-    return f"{name} {shown} ({deviation:+.1f})"
+        return f"{value:,.0f}"
+    return shown.replace(",", "") if name.strip().lower() in YEARS else shown
+
+
+def reason_text(name: str, value: float | str, deviation: float) -> str:
+    """A value and how unusual it is: "width 4.4 (+2.6)"."""
+    return f"{name} {value_text(name, value)} ({deviation:+.1f})"
 
 
 def category_text(name: str, value: str, share: float) -> str:

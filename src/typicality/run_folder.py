@@ -19,6 +19,7 @@ from typicality._typing import Doubles, Places
 from typicality.cluster._estimator import OF_ROWS
 from typicality.exceptions import ModelFileError, TableError
 from typicality.explain import (
+    REASONS,
     TypicalRows,
     are_typical,
     category_text,
@@ -33,7 +34,6 @@ from typicality.tables import Block, open_table
 
 __all__ = ["Run"]
 
-REASONS = 3  # columns named for a row
 _MOST_PERMUTED = 2**22  # rows: a sample of more is drawn without a number for each
 _MOSTLY = 0.5  # of the values of a row are filled in: it is no example of anything
 _FAR = 1e100  # spreads from the centre: beyond, squared distances may overflow

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from cli.conftest import invoke
-from typicality.cli.result import column_of_values, tabulate_texts
+from typicality.cli.result import column_of_values
+from typicality.report.clusters import tabulate_texts
 
 SPECIES = ["Adelie penguin", "Gentoo penguin"]
 

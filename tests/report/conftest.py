@@ -9,6 +9,8 @@ from report.browser import FLAGS, OpenPage, find_chromium
 from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM, SequentialPCM
 from typicality.exceptions import ClusteringWarning
 from typicality.report import Report
+from typicality.report._report import explain
+from typicality.report.payload import build_payload
 
 
 @pytest.fixture(scope="session")
@@ -19,6 +21,11 @@ def scattered():
     clusters = np.repeat(centers, 120, axis=0) + rng.normal(size=(360, 3))
     clusters[::7] = clusters[1::7][: len(clusters[::7])]
     return np.concatenate([clusters, rng.uniform(-6.0, 15.0, (40, 3))])
+
+
+def payload_of(model, X, display=None, **options):
+    """What a page is given."""
+    return build_payload(*explain(model, X, display), **options)
 
 
 def fitted(model, rows):

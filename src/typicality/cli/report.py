@@ -172,15 +172,14 @@ def write_page(
         Whether a file that is there is replaced.
     """
     from typicality.report import Report
-    from typicality.report._report import assemble
     from typicality.report.payload import build_payload
 
     name = record["results"].get("named_by")  # comes first: pages show the first columns
     payload = build_payload(
         model,
-        explanation=explanation,
+        explanation,
+        dict(sorted(rows.cells.items(), key=lambda item: item[0] != name)),
         title=record["data"]["file"],
-        cells=dict(sorted(rows.cells.items(), key=lambda item: item[0] != name)),
         row_numbers=rows.numbers,
         notes=[*remarks, *notes_of(record)],
         warnings=[warning["seen"] for warning in record["warnings"]],
@@ -189,8 +188,8 @@ def write_page(
     note = _about_part(record, payload["n_rows"])
     payload["sample_note"] = " ".join(filter(None, [note, payload["sample_note"]])) or None
     if note:  # a rate, and a gap of scores, are of all rows
-        payload |= {"rate": None, "n_apart": 0}
-    Report(payload["title"], assemble(payload)).save(path, overwrite=overwrite)
+        payload["headline"] = None
+    Report.of(payload).save(path, overwrite=overwrite)
 
 
 def _about_part(record: Mapping[str, Any], n_shown: int) -> str:

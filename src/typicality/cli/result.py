@@ -2,10 +2,9 @@
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
@@ -16,10 +15,11 @@ from typicality._words import YEARS
 from typicality.cli.folder import as_json
 from typicality.cli.rows import FileRows
 from typicality.cli.writing import ShownRows, Tally
+from typicality.explain import TELLING
 from typicality.fitted import chosen_method
 from typicality.report.certainty import how_sure
-from typicality.report.clusters import PROFILE_LENGTH, ClusterTable
-from typicality.report.features import FeatureTable, largest
+from typicality.report.clusters import MOST_VALUES, ClusterTable, tabulate_texts
+from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation
 from typicality.run_folder import Judged, RowReasons, Run
 from typicality.tables.cells import look_of
@@ -27,31 +27,10 @@ from typicality.tables.cells import look_of
 if TYPE_CHECKING:
     from typicality.preprocessing.table_rows import ModelRows
 
-MOST_VALUES = 20  # of a column of text that is counted
 _CALLED = ("name", "title")  # columns that name rows
 _YES_OR_NO = frozenset(["yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein"])
 _SAME, _ROUNDING = 0.95, 1e-9  # normalised mutual information: of clusters that are values
 _FIRST = 1000  # rows that show whether a column has few values
-TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
-
-
-class Tabulated(NamedTuple):
-    """How often each value of a text column occurs in each cluster.
-
-    Parameters
-    ----------
-    column : str
-        The column, which took no part in the fit.
-    counts : dict of int to dict of str to int
-        For each label the values and how often they occur, the most frequent first.
-    association : float
-        Cramer's V of labels and values: 0 where they are independent, 1 where one determines the
-        other.
-    """
-
-    column: str
-    counts: dict[int, dict[str, int]]
-    association: float
 
 
 @dataclass(eq=False)
@@ -245,17 +224,16 @@ def describe_clusters(
     """
     found = []
     least = TELLING if len(names) > 1 or any(table.commonest) else 0.0
-    columns, deviations = largest(table.deviations, PROFILE_LENGTH)
     for k, label in enumerate(table.labels[: len(table.medians)].tolist()):
-        apart = [
+        apart: list[dict[str, Any]] = [
             {
-                "column": names[j],
-                "median": float(table.medians[k, j]),
-                "elsewhere": float(table.elsewhere[k, j]),
-                "deviations": float(deviation),
+                "column": names[each.column],
+                "median": each.median,
+                "elsewhere": each.elsewhere,
+                "deviations": each.deviation,
             }
-            for j, deviation in zip(columns[k], deviations[k], strict=True)
-            if j >= 0 and abs(deviation) >= least and np.isfinite(table.elsewhere[k, j])
+            for each in table.apart(k, least)
+            if np.isfinite(each.elsewhere)
         ]
         for each in apart:
             for key in ("median", "elsewhere"):
@@ -307,32 +285,6 @@ def _median_text(value: float | str) -> str:
 # ---- columns of text -----------------------------------------------------------------------------
 
 
-def tabulate_texts(texts: Mapping[str, Sequence[str]], labels: Labels) -> list[Tabulated]:
-    """Text columns against labels, the most closely related first.
-
-    Only columns with 2 to 20 different values, each of them twice on average at the least.
-    """
-    found = []
-    labels_present, label_places = np.unique(labels, return_inverse=True)
-    for column, cells in texts.items():
-        values = Counter(cell.strip() for cell in cells)
-        if not 2 <= len(values) <= min(MOST_VALUES, len(cells) / 2):
-            continue
-        place = {value: k for k, value in enumerate(values)}
-        counts = np.zeros((len(labels_present), len(values)), np.intp)
-        np.add.at(counts, (label_places, np.array([place[cell.strip()] for cell in cells])), 1)
-        by_label = {
-            int(label): {
-                value: int(n)
-                for n, value in sorted(zip(row, values, strict=True), key=lambda pair: -pair[0])
-                if n
-            }
-            for label, row in zip(labels_present, counts, strict=True)
-        }
-        found.append(Tabulated(column, by_label, _cramers_v(counts)))
-    return sorted(found, key=lambda each: -each.association)
-
-
 def column_of_values(columns: Mapping[str, Sequence[Any]], labels: Labels) -> str | None:
     """The column whose values the clusters are, if there is one; it may take part or not.
 
@@ -351,14 +303,6 @@ def column_of_values(columns: Mapping[str, Sequence[Any]], labels: Labels) -> st
             if information > most + _ROUNDING:
                 best, most = name, information
     return best
-
-
-def _cramers_v(counts: Any) -> float:
-    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
-    least = min(counts.shape) - 1
-    return float(
-        np.sqrt(((counts - expected) ** 2 / expected).sum() / counts.sum() / max(least, 1))
-    )
 
 
 # ---- names of rows -------------------------------------------------------------------------------

@@ -9,7 +9,14 @@ from rich.text import Text
 
 from typicality._estimators import ESTIMATORS
 from typicality._typing import Doubles
-from typicality._words import counted, listed, rows_for_alarms, share
+from typicality._words import (
+    counted,
+    listed,
+    most_unusual,
+    rows_for_alarms,
+    share,
+    stand_apart,
+)
 from typicality.cli.console import (
     Terminal,
     numbers,
@@ -21,10 +28,10 @@ from typicality.cli.console import (
 )
 from typicality.cli.errors import option_of
 from typicality.cli.options import quoted
-from typicality.cli.result import MOST_VALUES, TELLING
 from typicality.cli.rows import FileRows
+from typicality.explain import TELLING
 from typicality.preprocessing.scaling import skewed_columns
-from typicality.report.clusters import Commonest, telling_categories
+from typicality.report.clusters import MOST_VALUES, Commonest, telling_categories
 from typicality.report.payload import clusters_words
 from typicality.run_folder import reason_words
 from typicality.tables.base import Assumption
@@ -232,26 +239,13 @@ def _headline(record: Record) -> str:
         flagged += f"at a false discovery rate of {results['fdr']:g}"
     elif record["reference"] is not None:
         flagged = f"{results['n_outliers']:,} of {counted(n_rows, 'row')} are more unusual than "
-        flagged += f"{_in_percent(1 - _rate(record))} of the reference rows"
+        flagged += f"{100 - 100 * _rate(record):.4g} % of the reference rows"
     else:
-        flagged = _most_unusual(results["n_outliers"], n_rows, _in_percent(_rate(record)))
+        flagged = most_unusual(results["n_outliers"], n_rows, _rate(record))
     n_apart = results["n_apart"]
     if n_apart is None:  # not all rows were in memory
         return f"{flagged}."
-    stand = {0: "none stands apart", 1: "1 stands apart"}
-    return f"{flagged}; {stand.get(n_apart, f'{n_apart:,} stand apart')}."
-
-
-def _in_percent(rate: float) -> str:
-    return f"{100 * rate:.4g} %"
-
-
-def _most_unusual(n_flagged: int, n_rows: int, rate: str) -> str:
-    """The rows that are flagged because a share of them was asked for."""
-    if n_flagged == 0:
-        return f"None of {counted(n_rows, 'row')} is below the threshold ({rate} asked for)"
-    most = "most unusual" if n_flagged == 1 else f"{n_flagged:,} most unusual"
-    return f"The {most} of {counted(n_rows, 'row')} ({rate} asked for)"
+    return f"{flagged}; {stand_apart(n_apart)}."
 
 
 def _rate(record: Record) -> float:

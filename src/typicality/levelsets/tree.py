@@ -319,6 +319,25 @@ class AlphaTree:
         """The branches, by decreasing saddle."""
         return branches_of(self.sides, self.saddles, self.heights)
 
+    def largest_branches(self, *, at_most: int = 40, fewest: float = 5.0) -> Branches:
+        """The whole tree, and its largest branches by decreasing saddle.
+
+        `fewest` is the weight of the smallest branch. Parents are places among these branches, -1
+        for the whole tree. A branch is larger than those that meet it, so its parent is there.
+        """
+        branches = self.branches
+        order = np.lexsort((-branches.edge, -branches.weight))[: at_most - 1]
+        kept = np.sort(order[branches.weight[order] >= fewest])
+        peak = np.append(self.heights.argmax(), branches.peak[kept])
+        place = np.full(self.n_nodes, -1)
+        place[peak] = np.arange(len(peak))
+        return Branches(
+            peak,
+            np.append(-1, place[branches.parent[kept]]),
+            np.append(-1, branches.edge[kept]),
+            np.append(self.weight.sum(), branches.weight[kept]),
+        )
+
     def __repr__(self) -> str:
         return f"AlphaTree({self.n_nodes} distinct rows, {len(self.branches.peak)} branches)"
 

@@ -14,12 +14,18 @@ from pathlib import Path
 from typing import Any, Self
 
 import narwhals
+import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import resample
+from sklearn.utils.validation import check_is_fitted
 
+from typicality._checks import check_rows
 from typicality._compat import feature_names
 from typicality._files import atomic_file
 from typicality._tensors import array_of
-from typicality.fitted import prepared
+from typicality.fitted import chosen_method, prepared, view
+from typicality.report.features import FeatureTable
+from typicality.report.outliers import Explanation
 from typicality.report.payload import build_payload
 
 _FOLDER = files("typicality.report")
@@ -27,6 +33,7 @@ _MARKS = re.compile(r"<!--(title|policy|payload)-->|/\*(css|js)\*/")
 _ASIDE = re.compile(r"^\s*(?:(?://|/\* ).*\n)?", re.MULTILINE)  # comments and indents: a fifth
 # JSON needs none of these outside of strings, and none may end a script or begin a comment there.
 _DANGEROUS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&"}
+_ROWS_COMPARED = 1000
 _FRAME_STYLE = "width:100%;height:860px;border:0;border-radius:6px;background:transparent"
 
 
@@ -119,19 +126,9 @@ class Report:
         -------
         Report
         """
-        if hasattr(model, "steps"):
-            model, X, display = _parts_of(model, X, display)
-        if getattr(model, "_home", None) is not None:  # a model of tensors
-            model, X, display = model._host(), array_of(X), array_of(display)
-        display, texts = _without_text(display)
-        cells = (
-            {**texts, **cells} if isinstance(cells, Mapping) else texts if cells is None else cells
-        )
         payload = build_payload(
-            model,
-            X,
+            *explain(model, X, display),
             title=title,
-            display=display,
             cells=cells,
             row_numbers=row_numbers,
             notes=notes,
@@ -139,7 +136,35 @@ class Report:
             max_rows=max_rows,
             random_state=random_state,
         )
-        return cls(payload["title"], assemble(payload))
+        return cls.of(payload)
+
+    @classmethod
+    def of(cls, payload: Mapping[str, Any]) -> Self:
+        """The report of a payload.
+
+        Nothing from the data is markup: the payload is JSON in which no character can end the
+        element it stands in, and the title is escaped. The policy of the page lets nothing run or
+        load but the style and the script that stand in it, known by their hashes.
+        """
+        scripts = [part for part in (_FOLDER / "page").iterdir() if part.name.endswith(".js")]
+        css = _text(_FOLDER / "page.css")
+        js = "\n".join(map(_text, sorted(scripts, key=lambda part: part.name)))
+        policy = (
+            f"default-src 'none'; script-src {_hash(js)}; style-src {_hash(css)}; "
+            "base-uri 'none'; form-action 'none'"
+        )
+        data = json.dumps(payload, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+        data = data.translate(_DANGEROUS)
+        parts = {
+            "title": html.escape(payload["title"].encode("utf-8", "replace").decode()),
+            "policy": f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            "payload": f'<script type="application/json" id="payload">{data}</script>',
+            "css": css,
+            "js": js,
+        }
+        # In one pass: a mark inside of a part is not a mark.
+        page = _MARKS.sub(lambda mark: parts[mark[1] or mark[2]], _text(_FOLDER / "page.html"))
+        return cls(payload["title"], page)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the report to a file, which appears only when it is complete.
@@ -172,36 +197,6 @@ class Report:
         return f"<Report {self.title!r}, {size:.1f} MB>"
 
 
-# ---- the page ------------------------------------------------------------------------------------
-
-
-def assemble(payload: dict[str, Any]) -> str:
-    """The page for a payload.
-
-    Nothing from the data is markup: the payload is JSON in which no character can end the element
-    it stands in, and the title is escaped. The policy of the page lets nothing run or load but the
-    style and the script that stand in it, known by their hashes.
-    """
-    css = _text(_FOLDER / "page.css")
-    scripts = [part for part in (_FOLDER / "page").iterdir() if part.name.endswith(".js")]
-    js = "\n".join(map(_text, sorted(scripts, key=lambda part: part.name)))
-    policy = (
-        f"default-src 'none'; script-src {_hash(js)}; style-src {_hash(css)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    data = json.dumps(payload, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    data = data.translate(_DANGEROUS)
-    parts = {
-        "title": html.escape(payload["title"].encode("utf-8", "replace").decode()),
-        "policy": f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-        "payload": f'<script type="application/json" id="payload">{data}</script>',
-        "css": css,
-        "js": js,
-    }
-    # In one pass: a mark inside of a part is not a mark.
-    return _MARKS.sub(lambda mark: parts[mark[1] or mark[2]], _text(_FOLDER / "page.html"))
-
-
 def _text(part: Traversable) -> str:
     # With the ends of lines that browsers see, who compare hashes after they have read the page.
     return _ASIDE.sub("", part.read_text(encoding="utf-8").replace("\r\n", "\n"))
@@ -212,36 +207,67 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
-# ---- pipelines and frames ------------------------------------------------------------------------
+# ---- models, pipelines and frames ----------------------------------------------------------------
 
 
-def _parts_of(pipeline: Any, X: Any, display: Any) -> tuple[Any, Any, Any]:
-    """The last step of a pipeline, the rows as it sees them, and what the page shows of them."""
-    rows = prepared(pipeline, X)
-    if display is None:
+def explain(model: Any, X: Any, display: Any = None) -> tuple[Any, Explanation, dict[str, Any]]:
+    """The estimator at the end of a model, what it says of rows, and their columns of text.
+
+    A tree is drawn for its training rows only.
+    """
+    kinds = ("labels_at", "decision_function", "predict_memberships")
+    rows, last = X, model
+    if hasattr(model, "steps"):
+        last, rows = model.steps[-1][1], prepared(model, X)
         numbers, _ = _without_text(X)
-        width = 0 if numbers is None else _n_columns(numbers)
-        if width and (width != _n_columns(rows) or _keeps_columns(pipeline, X, numbers)):
+        if display is None and numbers is not None and _keeps_columns(model, X, numbers, rows):
             display = X
-    return pipeline.steps[-1][1], rows, display
+    if isinstance(last, type) or not any(hasattr(last, name) for name in kinds):
+        raise TypeError(
+            f"{last!r} is not an estimator of typicality: a report shows typicalities or "
+            "memberships. Pass a fitted estimator, e.g. AlphaCutClustering().fit(X)."
+        )
+    check_is_fitted(last)
+    last = last if getattr(last, "_home", None) is None else last._host()
+    method, rows = chosen_method(last), array_of(rows)
+    display, texts = _without_text(array_of(display))
+    features = FeatureTable.of(last, check_rows(last, rows, training=False), display)
+    training = _are_training_rows(method, rows)
+    if hasattr(method, "tree_") and not (training and hasattr(method, "weights_")):
+        raise ValueError(
+            f"X ({len(features.shown)} rows) is not the X that the model was fitted on: its tree "
+            "of clusters belongs to those rows, in their order. Pass the X of fit, or fit the "
+            "model on an array of these rows."
+        )
+    return last, Explanation(view(method, rows, training=training), features), texts
 
 
-def _n_columns(rows: Any) -> int:
-    return int(rows.shape[1]) if hasattr(rows, "shape") else len(rows[0])
+def _are_training_rows(model: Any, X: Any) -> bool:
+    """Whether rows have the typicalities of the fit; some of them are looked at."""
+    known = getattr(model, "typicality_", ())
+    if len(known) != len(X):
+        return False
+    n_compared = min(_ROWS_COMPARED, len(known))
+    some, typicality = resample(X, known, replace=False, n_samples=n_compared, random_state=0)
+    return np.allclose(model.predict_typicality(some), typicality, rtol=1e-3, atol=1e-6)
 
 
-def _keeps_columns(pipeline: Any, X: Any, numbers: Any) -> bool:
-    """Whether the last step sees the columns of numbers, on whatever scale, in their order."""
+def _keeps_columns(pipeline: Any, X: Any, numbers: Any, rows: Any) -> bool:
+    """Whether X has the columns that the last step sees, on whatever scale, in their order.
+
+    Where the last step sees more or fewer columns, those of X are shown in any case.
+    """
+    width = int(np.shape(numbers)[1])
+    if width != np.shape(rows)[1]:
+        return width > 0
     try:
         made = pipeline[:-1].get_feature_names_out(feature_names(X))
     except (AttributeError, ValueError):  # a step does not tell
         return False
     names = feature_names(numbers)
-    known = [f"x{j}" for j in range(_n_columns(numbers))] if names is None else list(names)
+    known = [f"x{j}" for j in range(width)] if names is None else names
     # A ColumnTransformer puts the name of a step and two underscores before the name of a column.
-    return [str(name).split("__")[-1] for name in made] == [
-        str(name).split("__")[-1] for name in known
-    ]
+    return [str(n).split("__")[-1] for n in made] == [str(n).split("__")[-1] for n in known]
 
 
 def _without_text(table: Any) -> tuple[Any, dict[str, list[str]]]:

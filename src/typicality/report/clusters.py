@@ -1,6 +1,6 @@
 """The table of clusters: sizes, medians, and what sets each apart."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typicality.report.outliers import Explanation
 
 _MOST_DESCRIBED = 1000
+MOST_VALUES = 20  # of a column of text that is counted
 _MOST_COMPARED = 100  # clusters whose medians are compared with those of other rows
 PROFILE_LENGTH = 4  # features that describe a cluster
 _MOST_TRIED = 20  # features among which these are
@@ -70,9 +71,28 @@ def telling_categories(commonest: Sequence[Commonest]) -> list[str]:
     }
     return [
         f"{each.column}: {each.category or '(empty)'} in {each.n_rows:,} of {each.of:,}"
-        for each in sorted(apart, key=lambda each: -apart[each])
+        for each in sorted(apart, key=lambda each: -apart[each])[:PROFILE_LENGTH]
         if apart[each] >= _APART
     ]
+
+
+class Apart(NamedTuple):
+    """A feature that sets a cluster apart, by its number.
+
+    Parameters
+    ----------
+    column : int
+        The feature.
+    median, elsewhere : float
+        Its median in the cluster and in the other clusters, NaN where that is not known.
+    deviation : float
+        How far its mean is from that of the other clusters, in units of the spread.
+    """
+
+    column: int
+    median: float
+    elsewhere: float
+    deviation: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,13 +133,13 @@ class ClusterTable:
     @classmethod
     def of(cls, explained: "Explanation") -> Self:
         """The clusters of the rows of a view."""
-        view, features = explained.view, explained.features
+        view, features, centers = explained.view, explained.features, explained.centers
         sizes = np.bincount(view.labels[view.labels >= 0])
         listed = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
         described = listed[:_MOST_DESCRIBED]
         present, typical = view.most_typical
         typical = typical[np.searchsorted(present, listed)]
-        separation, words, centers = np.full(len(listed), np.nan), None, explained.centers
+        separation, words = np.full(len(listed), np.nan), None
         if len(listed) > 1 and view.tree is not None:
             separation = _heights_over_saddles(view.tree, view.tree.node_of[typical])
             words = _TREE_WORDS
@@ -127,19 +147,21 @@ class ClusterTable:
             separation, words = centers.separation(listed), _PROTOTYPE_WORDS
         deviations = _deviations(view.labels, features)[described]
         medians = _medians(view.labels, features.shown)[described]
+        elsewhere = _medians_elsewhere(view.labels, features.shown, described, deviations, medians)
+        commonest = _commonest(view.labels, features, described)
         return cls(
-            labels=listed.astype(np.int32),
-            sizes=sizes[listed],
-            typical_rows=typical,
-            separation=separation,
-            separation_words=words,
-            deviations=deviations,
-            medians=medians,
-            elsewhere=_medians_elsewhere(
-                view.labels, features.shown, described, deviations, medians
-            ),
-            commonest=_commonest(view.labels, features, described),
+            *(listed.astype(np.int32), sizes[listed], typical, separation, words),
+            *(deviations, medians, elsewhere, commonest),
         )
+
+    def apart(self, k: int, least: float) -> list[Apart]:
+        """The features that set a cluster apart by so many spreads, the first one most."""
+        columns, deviations = largest(self.deviations[k : k + 1], PROFILE_LENGTH)
+        return [
+            Apart(j, float(self.medians[k, j]), float(self.elsewhere[k, j]), deviation)
+            for j, deviation in zip(columns[0].tolist(), deviations[0].tolist(), strict=True)
+            if j >= 0 and abs(deviation) >= least
+        ]
 
 
 def _commonest(labels: Labels, features: FeatureTable, described: Places) -> list[list[Commonest]]:
@@ -150,12 +172,12 @@ def _commonest(labels: Labels, features: FeatureTable, described: Places) -> lis
     codes, sizes = categories.codes(features.rows), np.bincount(labels[labels >= 0])
     for column, name, values in zip(codes.T, categories.names, categories.values, strict=True):
         counts = cross_counts(labels, column, (len(sizes), len(values)))
-        for k, label in enumerate(described):
+        for each, label in zip(found, described, strict=True):
             own, others = counts[label], counts.sum(axis=0) - counts[label]
-            most, n_others = int(own.argmax()), int(others.sum())
+            most, n_others = int(own.argmax()), others.sum()
             elsewhere = float(others[most] / n_others) if n_others else None
-            each = Commonest(name, values[most], int(own[most]), int(sizes[label]), elsewhere)
-            found[k].append(each)
+            n_rows, of = int(own[most]), int(sizes[label])
+            each.append(Commonest(name, values[most], n_rows, of, elsewhere))
     return found
 
 
@@ -222,3 +244,51 @@ def _heights_over_saddles(tree: AlphaTree, peaks: Places) -> Doubles:
     heights = tree.heights[between.nodes]
     ratio = np.divide(heights, saddles, out=np.full(len(heights), np.inf), where=saddles > 0)
     return np.asarray(np.minimum(ratio, _FARTHEST))[np.searchsorted(between.nodes, peaks)]
+
+
+# ---- columns of text -----------------------------------------------------------------------------
+
+
+class Tabulated(NamedTuple):
+    """How often each value of a text column occurs in each cluster.
+
+    Parameters
+    ----------
+    column : str
+        The column, which took no part in the fit.
+    counts : dict of int to dict of str to int
+        For each label the values and how often they occur, the most frequent first.
+    association : float
+        Cramer's V of labels and values: 0 where they are independent, 1 where one determines the
+        other.
+    """
+
+    column: str
+    counts: dict[int, dict[str, int]]
+    association: float
+
+
+def tabulate_texts(texts: Mapping[str, Sequence[str]], labels: Labels) -> list[Tabulated]:
+    """Text columns against labels, the most closely related first.
+
+    Only columns with 2 to 20 different values, each of them twice on average at the least.
+    """
+    found = []
+    present, places = np.unique(labels, return_inverse=True)
+    for column, cells in texts.items():
+        values = [*dict.fromkeys(cell.strip() for cell in cells)]
+        if not 2 <= len(values) <= min(MOST_VALUES, len(cells) / 2):
+            continue
+        number = {value: k for k, value in enumerate(values)}
+        codes = np.array([number[cell.strip()] for cell in cells])
+        counts = cross_counts(places, codes, (len(present), len(values)))
+        order = np.argsort(-counts, axis=1, kind="stable").tolist()
+        by_label = {
+            int(label): {values[k]: int(own[k]) for k in some if own[k]}
+            for label, own, some in zip(present, counts, order, strict=True)
+        }
+        expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / len(cells)
+        squares = float(((counts - expected) ** 2 / expected).sum()) / len(cells)
+        association = np.sqrt(squares / max(min(counts.shape) - 1, 1))
+        found.append(Tabulated(column, by_label, float(association)))
+    return sorted(found, key=lambda each: -each.association)

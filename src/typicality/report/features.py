@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.impute import SimpleImputer
 from sklearn.utils.validation import check_array
 
+from typicality._arguments import check_same_length
 from typicality._cached import cached_property
 from typicality._compat import feature_names
 from typicality._typing import Doubles, Floats, Places
@@ -51,28 +52,29 @@ class FeatureTable:
     def of(cls, model: Any, rows: Floats, display: Any) -> Self:
         """The features of rows, from what is to be displayed or from the rows themselves."""
         pairwise = model.__sklearn_tags__().input_tags.pairwise
-        known = getattr(model, "feature_names_in_", None)
-        own_names = None if known is None else [str(name) for name in known]
-        if display is None:
-            if pairwise:
-                name = "metric" if getattr(model, "metric", None) == "precomputed" else "kernel"
-                raise ValueError(
-                    f"The model was fitted with {name}={getattr(model, name)!r}: X holds values "
-                    "for pairs of rows, and a report has no features to draw. Pass them as display."
-                )
-            values, names = rows, own_names
-        else:
-            values, names = _read_display(display, len(rows))
-        same = not pairwise and values.shape[1] == rows.shape[1]
-        if names is None and same:
-            names = own_names
+        if display is None and pairwise:
+            name = "metric" if getattr(model, "metric", None) == "precomputed" else "kernel"
+            raise ValueError(
+                f"The model was fitted with {name}={getattr(model, name)!r}: X holds values "
+                "for pairs of rows, and a report has no features to draw. Pass them as display."
+            )
+        values, names = rows, None
+        if display is not None:
+            names = feature_names(display)
+            values = check_array(
+                display, dtype=np.float64, ensure_all_finite="allow-nan", input_name="display"
+            )
+            check_same_length(len(values), "display", len(rows), "X")
+        same = not pairwise and values.shape == rows.shape
+        if names is None:
+            names = getattr(model, "feature_names_in_", None) if same else None
         if names is None:
             names = [f"column {j}" for j in range(values.shape[1])]
         measured = rows if same else values
         if np.isnan(measured).any():
             imputer = SimpleImputer(strategy="median", keep_empty_features=True)
             measured = imputer.fit_transform(measured)
-        return cls(names, values, measured, same)
+        return cls([*map(str, names)], values, measured, same)
 
     @cached_property
     def scale(self) -> Doubles:
@@ -84,23 +86,6 @@ class FeatureTable:
         """The features in units of their spread, about their medians."""
         middle = np.median(self.measured, axis=0)
         return np.asarray((self.measured - middle) / self.scale, dtype=np.float64)
-
-
-def _read_display(display: Any, n_rows: int) -> tuple[Doubles, list[str] | None]:
-    """Features as the user wants to see them, and their names; missing values are allowed."""
-    names = feature_names(display)
-    values = check_array(
-        display,
-        dtype=np.float64,
-        ensure_all_finite="allow-nan",
-        ensure_min_samples=0,
-        input_name="display",
-    )
-    if len(values) != n_rows:
-        raise ValueError(
-            f"display has {len(values)} rows, but X has {n_rows}: pass the same rows in both."
-        )
-    return values, None if names is None else [str(name) for name in names]
 
 
 # ---- groups of rows, and the features that stand out ---------------------------------------------

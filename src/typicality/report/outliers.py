@@ -71,8 +71,8 @@ class Explanation:
 
     @cached_property
     def centers(self) -> "ClusterCenters | None":
-        """The centers of the clusters, if the model has prototypes."""
-        is_needed = self.view.kind == "prototypes"
+        """The centers of the clusters, if the model has prototypes and rows have clusters."""
+        is_needed = self.view.kind == "prototypes" and self.view.n_unassigned < self.view.n_rows
         return ClusterCenters.of(self.view, self.features) if is_needed else None
 
     @cached_property
@@ -100,33 +100,26 @@ class Explanation:
 
     def deviations_of(self, rows: Places) -> Deviations:
         """The deviations of rows from where they should be."""
-        found = self._from_neighbours(rows) if self.centers is None else self._from_centers(rows)
+        centers = self.centers
+        found = self._from_neighbours(rows) if centers is None else self._from(centers, rows)
         known = ~np.isnan(self.features.shown[rows])
         return found._replace(values=np.where(known, found.values, 0.0))
 
-    def _from_centers(self, rows: Places) -> Deviations:
-        features, centers = self.features, self.centers
-        values, labels, no_shares = (
-            features.measured[rows],
-            self.view.labels,
-            np.empty((len(rows), 0)),
-        )
-        assert centers is not None
+    def _from(self, centers: "ClusterCenters", rows: Places) -> Deviations:
+        features, labels = self.features, self.view.labels
+        values = features.measured[rows]
         label = np.where(labels[rows] >= 0, labels[rows], centers.nearest(values))
-        if (label < 0).any():  # there is no cluster at all
-            words = "Distance from the median of all rows, in units of the spread of the column."
-            return Deviations(features.standardised[rows], features.scale, words, no_shares)
-        spread = centers.spread[label]
+        spread, shares = centers.spread[label], np.empty((len(rows), 0))
         away = np.asarray((values - centers.points[label]) / spread, dtype=np.float64)
         point = "prototype" if centers.are_prototypes else "mean of the nearest cluster"
         words = (
             f"Distance from the nearest {point}, in units of the spread of its cluster in "
             "that column; values beyond about 3 are unusual there."
         )
-        if features.categories is None:
-            return Deviations(away, spread, words, no_shares)
-        words = f"{words} For a category: how often it occurs there."
-        shares = features.categories.shares_in(features.rows, labels, features.rows[rows], label)
+        if features.categories is not None:
+            words = f"{words} For a category: how often it occurs there."
+            asking = features.rows[rows]
+            shares = features.categories.shares_in(features.rows, labels, asking, label)
         return Deviations(away, spread, words, shares)
 
     def _from_neighbours(self, rows: Places) -> Deviations:
@@ -145,10 +138,11 @@ class Explanation:
         )
         n_features, asking = features.measured.shape[1], features.rows[rows]
         away, unit = typical.deviations(asking)[:, :n_features], typical.scale[:n_features]
-        if features.categories is None:
-            return Deviations(away, unit, words, np.empty((len(rows), 0)))
-        words = f"{words} For a category: how many of the 30 nearest typical rows have it."
-        return Deviations(away, unit, words, features.categories.shares(typical.rows, asking))
+        shares = np.empty((len(rows), 0))
+        if features.categories is not None:
+            words = f"{words} For a category: how many of the 30 nearest typical rows have it."
+            shares = features.categories.shares(typical.rows, asking)
+        return Deviations(away, unit, words, shares)
 
 
 # ---- clusters and their centers ------------------------------------------------------------------
@@ -206,12 +200,8 @@ class ClusterCenters:
         radius = np.sqrt(((self.spread[labels] / self.scale) ** 2).sum(axis=1))
         return np.asarray(apart.min(axis=1) / radius)
 
-    def nearest(self, values: Floats) -> NDArray[np.int32]:
+    def nearest(self, values: Floats) -> NDArray[np.intp]:
         """The label whose point is nearest to each row, in units of the spread of that cluster."""
-        nearest = np.full(len(values), -1, np.int32)
-        least = np.full(len(values), np.inf)
-        for label in np.flatnonzero(np.isfinite(self.points).all(axis=1)):
-            away = (((values - self.points[label]) / self.spread[label]) ** 2).sum(axis=1)
-            nearest[away < least] = label
-            least = np.minimum(least, away)
-        return nearest
+        centers = zip(self.points, self.spread, strict=True)
+        away = np.array([(((values - point) / one) ** 2).sum(axis=1) for point, one in centers])
+        return np.asarray(np.nan_to_num(away, nan=np.inf).argmin(axis=0))

@@ -12,29 +12,24 @@ from sklearn.utils import check_random_state
 
 from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats, Labels, Places
-from typicality._words import listed
+from typicality._words import counted
+from typicality.explain import REASONS
 from typicality.fitted import FittedView
-from typicality.levelsets.tree import pruned
+from typicality.levelsets.tree import Branches, pruned
 from typicality.report.clusters import PROFILE_LENGTH
 from typicality.report.features import FeatureTable, times_named
 from typicality.report.outliers import Explanation
 from typicality.tables.measured import find_places
 
-REASONS = 3  # features named for an outlier
-_LONGEST = 200  # characters of a cell
-_MOST_CHARACTERS = 4_000_000  # of all columns of text together
-_MOST_VALUES = 2_500_000  # of all features together: 10 MB, 13 in the page
-_MOST_FEATURES = 1000
+_LONGEST, _MOST_TEXTS = 200, 20  # characters of a cell, columns of text
+_MOST_FEATURES = 100  # 8 MB with 20,000 rows, 11 in the page
 _FARTHEST = 10.0  # spreads: a single extreme value would determine the first principal axis
-_FITTED_ROWS = 50_000  # more do not move a principal axis
 _FLOAT32_ERROR = 1e-6  # of the spread of a feature, that writing it in four bytes may cost
 _FEW_VALUES = 20  # of a column of which rows are drawn beside each other
 _ROWS_OF_VALUE = 5  # each of these values has so many rows on average
 _MOST_COMPARED, _N_NEAR = 1000, 5  # rows whose neighbours in a plane are looked at
 _MOST_TRIED = 6  # columns for the first plane
 _AS_GOOD = 0.05  # less pure than the plane of principal axes, and easier to read
-_MOST_BRANCHES = 40
-_FEWEST_ROWS = 5  # that a branch must have: single rows are the most persistent branches of all
 _MOST_NAMED = "The plot opens with the two columns in which most outliers are most unusual."
 _AS_SEPARATE = "The plot opens with two columns that separate clusters about as well as PCA does."
 
@@ -73,22 +68,13 @@ def choose_rows(
 
 def choose_cells(
     cells: Mapping[str, Sequence[Any]], shown: Places
-) -> tuple[dict[str, Any], list[tuple[str, Doubles]]]:
-    """As many columns as fit into a page, the first ones first, as a page reads them.
-
-    Also returns the numbers of columns of which all texts are numbers or empty.
-    """
-    columns, numeric, left_out, room = [], [], [], float(_MOST_CHARACTERS)
-    for name, given in cells.items():
-        texts = (str(given[i]) for i in shown.tolist())
+) -> tuple[list[dict[str, Any]], list[tuple[str, Doubles]]]:
+    """The first columns of text as a page reads them, and those of numbers as numbers."""
+    columns, numeric = [], []
+    for name in [*cells][:_MOST_TEXTS]:
+        texts = (str(cells[name][i]) for i in shown.tolist())
         short = [text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…" for text in texts]
         distinct, codes = np.unique(np.array(short, dtype=object), return_inverse=True)
-        kind = "u1" if len(distinct) <= 256 else "i4"
-        size = sum(map(len, distinct)) + len(shown) * int(kind[1]) * 4 / 3  # in base64
-        if size > room:
-            left_out.append(name)
-            continue
-        room -= size
         try:
             numbers = np.array([float(text) if text.strip() else np.nan for text in distinct])
         except ValueError:
@@ -96,10 +82,10 @@ def choose_cells(
         is_numeric = bool(np.isfinite(numbers).any())
         if is_numeric:
             numeric.append((name, numbers[codes]))
+        kind = "u1" if len(distinct) <= 256 else "i4"
         column = {"name": name, "values": distinct.tolist(), "codes": encoded(codes, kind)}
         columns.append(column | {"numeric": is_numeric})
-    note = f"Not shown, to keep the page small: {listed(left_out)}." if left_out else None
-    return {"cells": columns, "cells_note": note}, numeric
+    return columns, numeric
 
 
 # ---- axes ----------------------------------------------------------------------------------------
@@ -107,28 +93,19 @@ def choose_cells(
 
 def choose_axes(
     explained: Explanation, shown: Places, numeric: Sequence[tuple[str, Doubles]]
-) -> tuple[Places, dict[str, Any]]:
+) -> dict[str, Any]:
     """Features, the most telling ones where all are too many, and principal axes.
 
-    Other columns of numbers come last; the page itself adds the strength. Returns the features that
-    are axes, which come first, and the axes as a page reads them.
+    Other columns of numbers come last; the page itself adds the strength.
     """
     view, features, clusters = explained.view, explained.features, explained.clusters
-    made = _principal_axes(features, shown)
-    n_features, n_clusters = len(features.names), max(len(clusters.labels), 1)
-    n_named = times_named(clusters.deviations, PROFILE_LENGTH) / n_clusters
+    n_named = times_named(clusters.deviations, PROFILE_LENGTH) / max(len(clusters.labels), 1)
     away, n_rows = explained.found.values, max(len(explained.rows), 1)
-    room = min(_MOST_FEATURES, _MOST_VALUES // len(shown))
-    kept = np.argsort(-n_named - times_named(away, REASONS) / n_rows, kind="stable")[:room]
-    kept.sort()
-    left_out = None
-    if len(kept) < n_features:
-        left_out = (
-            f"This page shows {len(kept):,} of {n_features:,} columns, to keep it small: "
-            "those that explain most about clusters and outliers."
-        )
+    telling = np.argsort(-n_named - times_named(away, REASONS) / n_rows, kind="stable")
+    kept = np.sort(telling[:_MOST_FEATURES])
+    made = _principal_axes(features, shown)
     places = _find_map([features.names[j] for j in kept], features.shown[:, kept])
-    start, words = [0, 1], None
+    start, words = [0, 1], ""
     if places is not None:
         start = places
     elif view.kind == "detector" and view.n_unassigned and len(kept) > 1:
@@ -137,13 +114,20 @@ def choose_axes(
         start, words = sorted(most[:2].tolist()), _MOST_NAMED
     elif made:
         order = np.argsort(-n_named[kept], kind="stable")[:_MOST_TRIED]
-        plane = np.column_stack([values for _, values in made])
         columns = _pure_columns(
-            features.standardised[shown][:, kept], order, plane, view.labels[shown]
+            features.standardised[shown][:, kept],
+            order,
+            np.column_stack([values for _, values in made]),
+            view.labels[shown],
         )
-        start, words = (columns, _AS_SEPARATE) if columns else ([len(kept), len(kept) + 1], None)
+        start, words = (columns, _AS_SEPARATE) if columns else ([len(kept), len(kept) + 1], "")
     axes = [*((features.names[j], features.shown[shown, j]) for j in kept), *made, *numeric]
-    return kept, {
+    if len(kept) < len(features.names):
+        words += (
+            f" This page shows {len(kept):,} of {counted(len(features.names), 'column')}, to keep "
+            "it small: those that explain most about clusters and outliers."
+        )
+    return {
         "axes": [
             {
                 "name": name,
@@ -153,9 +137,8 @@ def choose_axes(
             }
             for number, (name, values) in enumerate(axes)
         ],
-        "features_note": left_out,
         "start_axes": start,
-        "start_words": words,
+        "axes_note": words.strip() or None,
     }
 
 
@@ -188,17 +171,16 @@ def _principal_axes(features: FeatureTable, shown: Places) -> list[tuple[str, Fl
     Far values count as if they were 10 spreads away when axes are sought, and are drawn where they
     are.
     """
-    values = features.standardised
+    values = features.standardised[shown]
     if features.mixed is not None and features.categories is not None:
         # Categories as the model saw them; they are on one scale with standardised numbers.
-        categories = features.mixed[:, features.categories.n_numeric :]
-        values = np.column_stack([values, categories - categories.mean(axis=0)])
-    some = values[:: -(-len(values) // _FITTED_ROWS)].clip(-_FARTHEST, _FARTHEST)
+        values = np.hstack([values, features.mixed[shown, features.categories.n_numeric :]])
+    some = values.clip(-_FARTHEST, _FARTHEST)
     if values.shape[1] < 3 or not some.std(axis=0).any():
         return []
     with one_blas_thread():
         pca = PCA(2, random_state=0).fit(some)
-        drawn = pca.transform(values[shown])
+        drawn = pca.transform(values)
     names = [f"PCA {k + 1} ({100 * s:.0f} %)" for k, s in enumerate(pca.explained_variance_ratio_)]
     return list(zip(names, drawn.T, strict=True))
 
@@ -232,57 +214,22 @@ def _find_map(names: list[str], values: Floats) -> list[int] | None:
 # ---- the tree ------------------------------------------------------------------------------------
 
 
-def choose_branches(view: FittedView, max_rows: int) -> list[dict[str, Any]]:
-    """The whole tree and its most persistent branches, small ones left out.
-
-    The branches of the clusters the rows are labelled by are there in any case, as far as there is
-    room: in noise, branches of a few rows are more persistent. Of at most `max_rows` rows on a page
-    the peaks of branches are not more than a tenth.
-
-    Each branch has the node of its `peak`; its `parent`, as a place in this list, -1 for the whole
-    tree; `peak_alpha` and `merge_alpha`, between which it is a cluster; and its `size` in rows.
-    """
-    tree: Any = view.tree
-    if tree is None:
-        return []
-    branches = tree.branches
-    large = branches.weight >= max(_FEWEST_ROWS, view.min_size)
-    with np.errstate(divide="ignore"):
-        persistence = np.log(tree.heights[branches.peak] / tree.saddles[branches.edge])
-    of_cluster = np.isin(branches.peak, tree.node_of[view.most_typical[1]])
-    order = np.lexsort((-persistence, ~of_cluster, ~large))[: np.count_nonzero(large)]
-    kept = order[: min(_MOST_BRANCHES, max_rows // 10) - 1]
-    kept = kept[np.argsort(-persistence[kept], kind="stable")]
-    peaks = [int(tree.heights.argmax()), *branches.peak[kept].tolist()]
-    above = dict(zip(branches.peak.tolist(), branches.parent.tolist(), strict=True))
-    parents = [-1]
-    for peak in peaks[1:]:  # the nearest ancestor that was kept
-        ancestor = above[peak]
-        while ancestor not in peaks:
-            ancestor = above[ancestor]
-        parents.append(peaks.index(ancestor))
-    columns = {
-        "peak": peaks,
-        "parent": parents,
-        "peak_alpha": tree.node_alpha[peaks].tolist(),
-        "merge_alpha": [0.0, *tree.saddle_alpha[branches.edge[kept]].tolist()],
-        "size": [float(tree.weight.sum()), *branches.weight[kept].tolist()],
-    }
-    return [
-        dict(zip(columns, branch, strict=True)) for branch in zip(*columns.values(), strict=True)
-    ]
-
-
 def tree_payload(
-    view: FittedView, branches: list[dict[str, Any]], shown: Places
+    view: FittedView, branches: Branches | None, shown: Places
 ) -> dict[str, Any] | None:
     """What a page needs to label the rows it shows at any alpha."""
     tree = view.tree
-    if tree is None:
+    if tree is None or branches is None:
         return None
-    peaks = [branch["peak"] for branch in branches]
-    part = pruned(tree, np.append(tree.node_of[shown], peaks))
-    places = np.searchsorted(part.nodes, peaks).tolist()
+    part = pruned(tree, np.append(tree.node_of[shown], branches.peak))
+    columns = {
+        "peak": np.searchsorted(part.nodes, branches.peak),
+        "parent": branches.parent,
+        "peak_alpha": tree.node_alpha[branches.peak],
+        "merge_alpha": np.append(0.0, tree.saddle_alpha[branches.edge[1:]]),
+        "size": branches.weight,
+    }
+    lines = zip(*(column.tolist() for column in columns.values()), strict=True)
     return {
         "node_of": encoded(np.searchsorted(part.nodes, tree.node_of[shown]), "i4"),
         "entry": encoded(tree.entry_alpha[shown], "f8"),
@@ -290,9 +237,7 @@ def tree_payload(
         "node_weight": encoded(part.weight, "f8"),
         "pairs": encoded(part.pairs.ravel(), "i4"),
         "saddle_alpha": encoded(tree.saddle_alpha[part.edge], "f8"),
-        "branches": [
-            branch | {"peak": place} for branch, place in zip(branches, places, strict=True)
-        ],
+        "branches": [dict(zip(columns, line, strict=True)) for line in lines],
         "min_size": view.min_size,
         "counts_rows": np.array_equal(np.bincount(tree.node_of), tree.weight),
     }

@@ -21,7 +21,7 @@ function nameOf(label) {
   return label < 0 ? "unassigned" : `cluster ${label}`;
 }
 
-// ---- rows ----------------------------------------------------------------------------------------
+// ---- rows
 
 const rowName = (row) => `${data.row_word[0].toUpperCase()}${data.row_word.slice(1)} ${data.row[row]}`;
 const cellText = (cell, row) => cell.values[cell.codes[row]] ?? "";
@@ -31,7 +31,7 @@ const naming = data.cells.filter((cell) => !cell.numeric).slice(0, 2); // number
 // "Row 17 · oak": a row by its number, and by what its first column of text holds.
 const rowText = (row) => [rowName(row), naming[0] && cellText(naming[0], row)].filter(Boolean).join(" \u00b7 ");
 
-// ---- numbers -------------------------------------------------------------------------------------
+// ---- numbers
 
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
@@ -46,20 +46,15 @@ function format(value, digits = 4) {
   return text.replaceAll("-", "\u2212");
 }
 
-// Four digits tell most values apart; dates in seconds need more, and years have no commas.
-const YEAR = /^\s*(years?|yr|jahr|annee|ann\u00e9e|a\u00f1o|anno)\s*$/i;
-function valueText(axis, value) {
-  if (YEAR.test(axis.name) && Number.isInteger(value)) return String(value);
-  const { centre, unit } = shapes[axis.index];
-  return format(value, clamp(Math.ceil(Math.log10(Math.abs(centre) / unit)) + 3, 4, 15));
-}
+// Six digits tell most values apart; dates in seconds, which come in 64 bits, need more. Years have no commas.
+const YEAR = /^\s*(years?|yr|jahr|ann[e\u00e9]e|a[n\u00f1]n?o)\s*$/i;
+const isDouble = ({ values }) => values instanceof Float64Array;
+const valueText = (axis, value) => (YEAR.test(axis.name) && Number.isInteger(value) ? String(value) : format(value, isDouble(axis) ? 15 : 6));
 
-// The level of a row with the digits that matter; a membership is never rounded up to 1.
+// A membership is never rounded up to 1.
 function strengthText(value) {
-  if (!Number.isFinite(value)) return "";
   if (data.kind !== "memberships") return levelText(value);
-  if (value > 0.9999 && value < 1) return "> 0.9999";
-  return value > 0 && value < 0.0001 ? "< 0.0001" : format(value);
+  return value > 0.9999 && value < 1 ? "> 0.9999" : format(value);
 }
 
 // A share that is never rounded up to 100 %, with the digits that so many rows allow.
@@ -71,7 +66,7 @@ function percent(share, nRows) {
 const rarityText = (row) => `${percent(data.rarity[row], data.n_rows)} of the rows`;
 const pValueText = (row) => String(Number(data.p_values[row].toPrecision(2)));
 
-// ---- elements ------------------------------------------------------------------------------------
+// ---- elements
 
 // All text enters the page here or through textContent elsewhere: never as markup.
 function element(name, { text, className, children = [], ...attributes } = {}) {
@@ -94,12 +89,4 @@ function button(className, children, act, attributes = {}) {
 function tell(id, text) {
   byId(id).textContent = text ?? "";
   byId(id).hidden = !text;
-}
-
-let announcing = 0;
-
-// A screen reader hears the last of a run of changes, not each step of a drag.
-function announce(text) {
-  clearTimeout(announcing);
-  announcing = setTimeout(() => { byId("announce").textContent = text; }, 350);
 }

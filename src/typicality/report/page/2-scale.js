@@ -23,7 +23,7 @@ const scaleFor = (shape, squashed) => (squashed ? squashAround(shape.centre, sha
 const shapes = data.axes.map((axis) => describe(axis.values));
 const along = ([low, high], start, end) => (place) => start + ((place - low) * (end - start)) / (high - low);
 
-// ---- ticks ---------------------------------------------------------------------------------------
+// ---- ticks
 
 const decimalsOf = (step) => clamp(-Math.floor(Math.log10(step) + 1e-9), 0, 20);
 
@@ -74,7 +74,7 @@ function ticksBetween(scale, low, high, atMost) {
   return ticks;
 }
 
-// ---- canvas --------------------------------------------------------------------------------------
+// ---- canvas
 
 // A canvas with the size of its box in the pixels of the screen; drawn on in css pixels.
 function fitCanvas(canvas) {
@@ -118,7 +118,7 @@ function acrossTexts(context, ticks, toX, y, width) {
   }
 }
 
-// ---- colours -------------------------------------------------------------------------------------
+// ---- colours
 
 // Twice eight, of which colour-blind people tell each eight apart, and others all sixteen; the second eight go
 // with another shape. All stand out from the paper of their theme by 3 to 1 at least.

@@ -44,7 +44,7 @@ function showAll() {
   refresh();
 }
 
-// ---- what rows are coloured by -------------------------------------------------------------------
+// ---- what rows are coloured by
 
 // A way to paint gives each row a code, each code a colour and a shape, and the legend. Code 0 is for rows
 // without a cluster or a value.
@@ -121,7 +121,7 @@ function paintChoices() {
   ];
 }
 
-// ---- drawing -------------------------------------------------------------------------------------
+// ---- drawing
 
 function drawScatter() {
   const { context, width, height } = fitCanvas(byId("points"));
@@ -197,7 +197,7 @@ function drawPoints(context, paint) {
   }
 }
 
-// ---- what moves over the points ------------------------------------------------------------------
+// ---- what moves over the points
 
 function drawMarks() {
   const { context, width, height } = fitCanvas(byId("marks"));
@@ -262,10 +262,10 @@ function drawNumbers(context) {
   });
 }
 
-// ---- hands ---------------------------------------------------------------------------------------
+// ---- hands
 
 const CLICK = 5; // css pixels a pointer may wander in a click
-let drag = null; // { start, last, moved, pans }
+let drag = null; // { start, moved }
 
 function placeOf(event) {
   const { left, top } = box.getBoundingClientRect();
@@ -287,19 +287,15 @@ function pointerMove(event) {
     point(event);
     return;
   }
-  const { start, last, pans } = drag;
+  const { start } = drag;
   const place = placeOf(event);
   drag.moved ||= Math.hypot(place.x - start.x, place.y - start.y) > CLICK;
-  drag.last = place;
   if (!drag.moved) return;
   hover(-1);
-  if (pans) pan(place.x - last.x, place.y - last.y);
-  else {
-    const [left, right] = [start.x, place.x].sort((a, b) => a - b);
-    const [top, bottom] = [start.y, place.y].sort((a, b) => a - b);
-    scatter.rectangle = { left, right, top, bottom };
-    refreshMarks();
-  }
+  const [left, right] = [start.x, place.x].sort((a, b) => a - b);
+  const [top, bottom] = [start.y, place.y].sort((a, b) => a - b);
+  scatter.rectangle = { left, right, top, bottom };
+  refreshMarks();
 }
 
 function pointerUp(event) {
@@ -315,13 +311,6 @@ function pointerUp(event) {
     const { left, right, top, bottom } = rectangle;
     select((row) => scatter.x[row] >= left && scatter.x[row] <= right && scatter.y[row] >= top && scatter.y[row] <= bottom, "drawn in the plot");
   }
-}
-
-function pan(across, down) {
-  const { left, right, top, bottom } = scatter.frame;
-  const steps = [-across / (right - left), down / (bottom - top)];
-  scatter.view = scatter.view.map(([low, high], side) => [low, high].map((end) => end + steps[side] * (high - low)));
-  refresh();
 }
 
 function zoom(factor, place) {
@@ -343,7 +332,7 @@ function wheel(event) {
   zoom(Math.exp(clamp(event.deltaY, -100, 100) * (event.ctrlKey ? 0.01 : 0.002)), placeOf(event));
 }
 
-// ---- one row in full, beside the pointer ---------------------------------------------------------
+// ---- one row in full, beside the pointer
 
 const MANY = 8; // more lines than these are counted, not shown
 
@@ -399,7 +388,7 @@ function startScatter() {
   on("scatter", "pointerdown", (event) => {
     if (event.button !== 0) return;
     box.setPointerCapture(event.pointerId);
-    drag = { start: placeOf(event), last: placeOf(event), moved: false, pans: event.shiftKey };
+    drag = { start: placeOf(event), moved: false };
   });
   on("scatter", "pointermove", pointerMove);
   on("scatter", "pointerup", pointerUp);

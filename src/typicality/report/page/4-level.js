@@ -33,7 +33,7 @@ function draw() {
   onlyMarks = true;
 }
 
-// ---- labels at any level -------------------------------------------------------------------------
+// ---- labels at any level
 
 const WHOLE = 1 - 1e-12; // a sum of fractions may end just below a whole number
 const tree = data.tree;
@@ -118,17 +118,15 @@ function setLevel(level) {
   state.level = level;
   relabel();
   refresh();
-  announce(answer());
 }
 
-// ---- the selection -------------------------------------------------------------------------------
+// ---- the selection
 
 function select(isChosen, name) {
   state.found = -1;
   state.selected = Uint8Array.from({ length: n }, (_, row) => (isChosen(row) ? 1 : 0));
   state.nSelected = state.selected.reduce((sum, one) => sum + one, 0);
   state.selectionName = name;
-  if (state.nSelected) announce(`${count(state.nSelected, "row")} selected: ${name}.`);
   refresh();
 }
 
@@ -138,7 +136,7 @@ function selectLabel(label) {
   select((row) => state.labels[row] === label, detects || label < 0 ? `${nameOf(label)} rows` : nameOf(label));
 }
 
-// ---- the scale of the level ----------------------------------------------------------------------
+// ---- the scale of the level
 
 const STEPS = 1000;
 const EDGE = 10; // css pixels beside the plots of the level: half the thumb of the slider
@@ -151,7 +149,8 @@ const levels = (() => {
   const near = Math.max(shape.foot - low, (shape.high - low) / 1000) || 1;
   const scale = tree ? squashAround(low, near) : scaleFor(shape, shape.skewed);
   const [first, last] = [scale.forward(low), scale.forward(shape.high)];
-  return { scale, low: first, width: last > first ? last - first : 1 };
+  const digits = clamp(Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(shape.high)) / near)) + 3, 4, 15);
+  return { scale, low: first, width: last > first ? last - first : 1, digits };
 })();
 
 // Below all rows, and below the last place where groups of them meet, unless that is far away.
@@ -166,23 +165,8 @@ function lowestLevel({ low, foot, high }) {
 const shareOf = (level) => clamp((levels.scale.forward(level) - levels.low) / levels.width, 0, 1);
 
 // No more digits than the slider has steps: what the page shows is what it uses.
-function digitsAt(share) {
-  const at = (part) => levels.scale.back(levels.low + part * levels.width);
-  const step = Math.abs(at(share + 0.5 / STEPS) - at(share - 0.5 / STEPS));
-  return clamp(Math.ceil(-Math.log10(step || 1e-15)), 0, 15);
-}
-
-function levelAt(share) {
-  const inside = clamp(share, 0, 1);
-  return Number(levels.scale.back(levels.low + inside * levels.width).toFixed(digitsAt(inside)));
-}
-
-// Four digits at least: a level of the fit need not stand at a step of the slider.
-function rounded(value) {
-  const leading = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));
-  return Number(value.toFixed(clamp(Math.max(digitsAt(shareOf(value)), 3 - leading), 0, 15)));
-}
-
+const rounded = (value) => Number(value.toPrecision(levels.digits));
+const levelAt = (share) => rounded(levels.scale.back(levels.low + clamp(share, 0, 1) * levels.width));
 const levelText = (value) => String(rounded(value)).replace("-", "\u2212");
 
 // Where the line stands while each cluster has a level of its own: between them.
@@ -191,7 +175,7 @@ const fittedLevel = data.cut ?? ownLevels[ownLevels.length >> 1] ?? levelAt(0);
 const shownLevel = () => state.level ?? fittedLevel;
 const hasOneLevel = () => state.level !== null || data.cut !== null;
 
-// ---- the histogram -------------------------------------------------------------------------------
+// ---- the histogram
 
 const N_BINS = 72;
 const binOf = Uint8Array.from(data.strength, (value) => Math.min(N_BINS - 1, Math.floor(shareOf(value) * N_BINS)));
@@ -249,23 +233,15 @@ function drawBars(context, left, wide, bottom, tall) {
   context.globalAlpha = 1;
 }
 
-// ---- words and controls --------------------------------------------------------------------------
+// ---- words and controls
 
 function answer() {
+  if (state.level === null && data.headline) return data.headline;
   const [nClusters, unassigned] = [labelsWithRows().length, unassignedCount()];
   const where = `${count(allCount(), "row")}${allCount() < data.n_rows ? " shown" : ""}`;
-  if (detects) return outlierAnswer(unassigned, where);
+  if (detects) return `${grouped.format(unassigned)} of ${where} ${unassigned === 1 ? "scores" : "score"} below the threshold.`;
   const rest = unassigned === 0 ? "every row belongs to one" : `${count(unassigned, "row")} ${unassigned === 1 ? "is" : "are"} unassigned`;
   return `${nClusters === 0 ? "No clusters" : count(nClusters, "cluster")} in ${where}; ${rest}.`;
-}
-
-// A rate that was asked for is no discovery: only some of these rows may stand apart from the others.
-function outlierAnswer(number, where) {
-  const few = number === 1 ? "1 of" : `${grouped.format(number)} of`;
-  if (state.level !== null) return `${few} ${where} ${number === 1 ? "scores" : "score"} below the threshold.`;
-  const apart = data.n_apart ? `; ${grouped.format(data.n_apart)} ${data.n_apart === 1 ? "stands" : "stand"} apart` : "";
-  if (data.rate === null || number === 0) return `${few} ${where} ${number === 1 ? "is an outlier" : "are outliers"}${apart}.`;
-  return `The ${number === 1 ? "" : `${grouped.format(number)} `}most unusual of ${where} (${format(100 * data.rate)} % asked for)${apart}.`;
 }
 
 const LEVEL_WORDS = {
@@ -296,13 +272,6 @@ function startLevel() {
     if (Number.isFinite(byId("alpha-value").valueAsNumber)) setLevel(byId("alpha-value").valueAsNumber);
   });
   on("automatic", "click", () => setLevel(null));
-  const histogram = byId("histogram");
-  const follow = (event) => {
-    const { left, width } = histogram.getBoundingClientRect();
-    setLevel(levelAt((event.clientX - left - EDGE) / (width - 2 * EDGE)));
-  };
-  on("histogram", "pointerdown", (event) => { histogram.setPointerCapture(event.pointerId); follow(event); });
-  on("histogram", "pointermove", (event) => { if (histogram.hasPointerCapture(event.pointerId)) follow(event); });
   byId("tree-part").hidden = byId("tree-words").hidden = !tree;
 }
 

@@ -1,11 +1,10 @@
 // The tables: clusters, the least typical rows, rows that are searched for, and rows as csv.
 
-// ---- clusters ------------------------------------------------------------------------------------
+// ---- clusters
 
 // All but the sizes belongs to the clusters of the fit; another level shows sizes only.
-const FIRST_ROWS = 25;
+const FIRST_ROWS = 50;
 const fitted = new Map(data.clusters.map((cluster) => [cluster.label, cluster]));
-let allClusters = false;
 
 function drawClusters() {
   const ofFit = state.level === null;
@@ -14,19 +13,21 @@ function drawClusters() {
   const table = byId("clusters");
   table.tHead.rows[0].replaceChildren(...heads.map(([key, text]) => element("th", { text, scope: "col", className: key })));
   const labels = labelsWithRows();
-  const first = allClusters ? labels : labels.slice(0, FIRST_ROWS);
+  const first = labels.slice(0, FIRST_ROWS);
   if (unassignedCount() > 0) first.push(-1);
   table.tBodies[0].replaceChildren(...first.map((label) => tableRow(label, heads)));
   const none = detects ? "Every row is an outlier at this threshold. Try a lower one." : "There is no cluster: every row is unassigned.";
   tell("clusters-none", labels.length ? "" : none);
-  byId("clusters-now").textContent = ofFit ? "" : `${isSample ? "Counts refer to the rows shown. " : ""}Other columns are known of the fitted ${detects ? "threshold" : "clusters"} only.`;
+  byId("clusters-now").textContent = [
+    labels.length > FIRST_ROWS && `The first ${FIRST_ROWS} of ${count(labels.length, "cluster")}.`,
+    !ofFit && isSample && "Counts refer to the rows shown.",
+    !ofFit && `Other columns are known of the fitted ${detects ? "threshold" : "clusters"} only.`,
+  ].filter(Boolean).join(" ");
   tell("clusters-words", ofFit && [
     !detects && "How it differs: medians.",
     data.separation_words && `Separation: ${data.separation_words}`,
   ].filter(Boolean).join(" "));
   byId("clusters-copy").hidden = !ofFit;
-  byId("clusters-more").hidden = allClusters || labels.length <= FIRST_ROWS;
-  byId("clusters-more").textContent = `Show all ${count(labels.length, "cluster")}`;
 }
 
 function tableRow(label, heads) {
@@ -53,17 +54,16 @@ function copyClusters() {
   setTimeout(() => { byId("clusters-copy").textContent = "Copy for a spreadsheet"; }, 2000);
 }
 
-// ---- the least typical rows ----------------------------------------------------------------------
+// ---- the least typical rows
 
 const PAGE = 20;
 let nListed = PAGE;
-const TELLING = features.length > 1 ? 0.5 : 0; // spreads: a smaller deviation explains nothing
-const { index, n_listed: nWorst, axis: reasonAxes, tenths } = data.outliers;
-const farthest = tenths.reduce((most, value) => Math.max(most, Math.abs(value)), 30) / 10;
+const { index, n_listed: nWorst } = data.outliers;
+const farthest = data.outliers.reasons.flat().reduce((most, [, , deviation = 0]) => Math.max(most, Math.abs(deviation)), 3);
 const placeExplained = new Map(Array.from(index, (row, place) => [row, place]));
 
 function drawOutliers() {
-  byId("outliers-words").textContent = `${detects ? `${answer()} ` : ""}${data.outlier_words}`;
+  byId("outliers-words").textContent = data.outlier_words;
   byId("outliers").replaceChildren(...Array.from(index.subarray(0, Math.min(nListed, nWorst)), (row) => element("li", { children: rowCard(row) })));
   byId("outliers-more").hidden = nListed >= nWorst;
   byId("outliers-more").textContent = `Show more of ${count(nWorst, "row")}`;
@@ -86,26 +86,24 @@ function rowCard(row) {
 
 function reasonsOf(row) {
   const plain = (text) => element("li", { className: "plain", text });
-  const place = placeExplained.get(row);
-  if (place === undefined) return [plain(`Reasons are on this page for the ${grouped.format(placeExplained.size)} least typical rows only.`)];
-  const reasons = (data.outliers.categories[place] ?? []).map(plain);
-  for (let at = 3 * place; at < 3 * place + 3; at++) {
-    const axis = data.axes[reasonAxes[at]];
-    if (!axis || Math.abs(tenths[at]) < 10 * TELLING) continue;
-    const size = Math.abs(tenths[at]) / 10;
-    const bar = element("span", { className: tenths[at] < 0 ? "bar low" : "bar", "aria-hidden": "true" });
+  const reasons = data.outliers.reasons[placeExplained.get(row)];
+  if (!reasons) return [plain(`Reasons are on this page for the ${grouped.format(placeExplained.size)} least typical rows only.`)];
+  if (!reasons.length) return [plain("No single column stands out.")];
+  return reasons.map(([name, value, deviation]) => {
+    if (value === undefined) return plain(name); // a category
+    const size = Math.abs(deviation);
+    const bar = element("span", { className: deviation < 0 ? "bar low" : "bar", "aria-hidden": "true" });
     bar.style.setProperty("--part", String(Math.sqrt(size / farthest))); // roots: a wild value must not flatten the others
-    const text = `${tenths[at] < 0 ? "low (\u2212" : "high (+"}${size >= 1000 ? "over 999" : size.toFixed(size < 10 ? 1 : 0)})`;
-    reasons.push(element("li", {
+    const text = `${deviation < 0 ? "low (\u2212" : "high (+"}${size.toFixed(size < 10 ? 1 : 0)})`;
+    return element("li", {
       children: [
-        element("span", { className: "reason-name", text: axis.name, title: axis.name }),
-        element("span", { className: "reason-value", text: valueText(axis, axis.values[row]) }),
+        element("span", { className: "reason-name", text: name, title: name }),
+        element("span", { className: "reason-value", text: value }),
         bar,
         element("span", { className: "reason-words", text }),
       ],
-    }));
-  }
-  return reasons.length ? reasons : [plain("No single column stands out.")];
+    });
+  });
 }
 
 // The row is marked in the scatter, which comes into sight.
@@ -118,7 +116,7 @@ function showRow(row) {
   box.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
 }
 
-// ---- search --------------------------------------------------------------------------------------
+// ---- search
 
 const MOST_FOUND = 8;
 const lowered = data.cells.map((cell) => cell.values.map((text) => text.toLowerCase()));
@@ -150,7 +148,7 @@ function drawFound() {
   byId("found").replaceChildren(...(state.found < 0 ? [] : rowCard(state.found)));
 }
 
-// ---- the selection, and rows as csv --------------------------------------------------------------
+// ---- the selection, and rows as csv
 
 function drawSelection() {
   const bar = byId("selection");
@@ -164,7 +162,7 @@ function drawSelection() {
 const csvCell = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text);
 
 // A number of 32 bits has seven digits: 5.1, not 5.099999904632568.
-const csvNumber = (value, isDouble) => (Number.isFinite(value) ? String(isDouble ? value : Number(value.toPrecision(7))) : "");
+const csvNumber = (axis, value) => (Number.isFinite(value) ? String(isDouble(axis) ? value : Number(value.toPrecision(7))) : "");
 
 function download() {
   const own = [...data.cells, ...features].map(({ name }) => name);
@@ -173,7 +171,7 @@ function download() {
   for (let row = 0; row < n; row++) {
     if (state.nSelected && !state.selected[row]) continue;
     const cells = data.cells.map((cell) => csvCell(cellText(cell, row)));
-    const values = features.map(({ values }) => csvNumber(values[row], values instanceof Float64Array));
+    const values = features.map((axis) => csvNumber(axis, axis.values[row]));
     lines.push([data.row[row], ...cells, ...values, state.labels[row], data.strength[row]].join(","));
   }
   const stem = data.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "rows";
@@ -184,7 +182,6 @@ function download() {
 
 function startTables() {
   byId("clusters-heading").textContent = detects ? "Typical rows and outliers" : "The clusters";
-  on("clusters-more", "click", () => { allClusters = true; refresh(); });
   on("clusters-copy", "click", copyClusters);
   byId("outliers-heading").textContent = data.outlier_heading;
   on("outliers-more", "click", () => { nListed += PAGE; refresh(); });

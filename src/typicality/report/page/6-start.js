@@ -41,7 +41,7 @@ function writeWords() {
   byId("title").textContent = data.title;
   byId("made-by").textContent = `Made by ${data.made_by}. This page is one file: it loads nothing and sends nothing.`;
   tell("sample-note", data.sample_note);
-  tell("axes-note", [data.start_words, data.features_note, data.cells_note].filter(Boolean).join(" "));
+  tell("axes-note", data.axes_note);
   byId("warnings").hidden = data.warnings.length === 0;
   byId("warnings").querySelector("ul").append(...data.warnings.map((text) => element("li", { text })));
   byId("notes").append(...data.notes.flatMap(([head, text]) => [element("dt", { text: head }), element("dd", { text })]));
