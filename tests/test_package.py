@@ -48,7 +48,7 @@ LAYERS = [
     ["report"],
     ["cluster", "plot", "preprocessing"],
     ["compare", "run_folder"],
-    ["model", "stability"],
+    ["model", "stability", "validity"],
     ["cli"],
     ["__main__"],
 ]
@@ -72,6 +72,7 @@ PUBLIC_MODULES = [
     "typicality.run_folder",
     "typicality.stability",
     "typicality.tables",
+    "typicality.validity",
 ]
 
 

@@ -46,6 +46,7 @@ _MODULES = (
     "stability",
     "sums",
     "tables",
+    "validity",
 )
 
 __all__ = [

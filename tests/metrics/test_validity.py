@@ -12,7 +12,9 @@ from sklearn.metrics import pairwise_distances, silhouette_score
 from metrics.strategies import memberships, typicalities
 from reference import metrics as slow
 from typicality.metrics import (
+    fukuyama_sugeno_index,
     fuzzy_silhouette_score,
+    kwon_index,
     partition_coefficient,
     partition_entropy,
     xie_beni_index,
@@ -136,3 +138,23 @@ def test_silhouette_in_little_memory_with_other_distances_and_sparse(rng):
     assert_allclose(
         fuzzy_silhouette_score(csr_matrix(X), csr_matrix(U)), fuzzy_silhouette_score(X, U)
     )
+
+
+def test_kwon_and_fukuyama_sugeno_are_their_formulas(rng):
+    X, centers, U = scene(rng)
+    weights = np.minimum(U.sum(axis=1), 1.0)
+    shares = U / np.where(U.sum(axis=1) > 0, U.sum(axis=1), 1.0)[:, None]
+    sqdist = pairwise_distances(X, centers, "sqeuclidean")
+    to_mean = ((centers - np.average(X, axis=0, weights=weights)) ** 2).sum(axis=1)
+    gap = min(((centers[k] - centers[j]) ** 2).sum() for k in range(3) for j in range(k))
+    pulls = weights[:, None] * shares**1.7
+    within = (pulls * sqdist).sum()
+    assert_allclose(kwon_index(X, centers, U, m=1.7), (within + to_mean.mean()) / gap)
+    assert_allclose(fukuyama_sugeno_index(X, centers, U, m=1.7), within - (pulls * to_mean).sum())
+
+
+@pytest.mark.parametrize("index", [kwon_index, fukuyama_sugeno_index, xie_beni_index])
+def test_indices_of_centres_do_not_depend_on_the_place_of_the_data(rng, index):
+    X, centers, U = scene(rng)
+    assert_allclose(index(X + 5.0, centers + 5.0, U), index(X, centers, U), rtol=1e-9)
+    assert np.isnan(index(X, centers, np.zeros_like(U)))

@@ -16,7 +16,9 @@ from typicality.metrics.labels import (
     success_rate,
 )
 from typicality.metrics.validity import (
+    fukuyama_sugeno_index,
     fuzzy_silhouette_score,
+    kwon_index,
     partition_coefficient,
     partition_entropy,
     xie_beni_index,
@@ -27,10 +29,12 @@ __all__ = [
     "RandEstimate",
     "adjusted_generalized_rand_score",
     "adjusted_rand_score",
+    "fukuyama_sugeno_index",
     "fuzzy_silhouette_score",
     "generalized_rand_estimate",
     "generalized_rand_score",
     "jaccard_score",
+    "kwon_index",
     "pair_confusion",
     "partition_coefficient",
     "partition_entropy",

@@ -6,7 +6,7 @@ one, these are the classical indices. Outliers have small typicalities, so they 
 """
 
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
@@ -135,16 +135,72 @@ def xie_beni_index(X: Any, centers: Any, memberships: Any, *, m: float = 2.0) ->
     >>> xie_beni_index([[0.0], [2.0], [9.0]], [[1.0], [9.0]], [[1, 0], [1, 0], [0, 1]])
     0.010416666666666666
     """
-    u = check_memberships(memberships)
-    points = check_array(X, dtype=np.float64, input_name="X")
-    check_same_length(points.shape[0], "X", len(u), "memberships")
-    centers = _check_centers(centers, u.shape[1], points.shape[1])
-    m = _check_exponent(m, "m")
-    shares, weights = shares_and_weights(u)
-    sqdist = cdist(points, centers, "sqeuclidean")
-    within = _weighted_mean(np.einsum("hk,hk->h", shares**m, sqdist), weights)
-    gap = float(pdist(centers, "sqeuclidean").min())
-    return within / gap if gap > 0 else within + float("inf")  # not a number stays so
+    sums = _sums(X, centers, memberships, m)
+    return _over_gap(sums.within / sums.total if sums.total > 0 else float("nan"), sums)
+
+
+def kwon_index(X: Any, centers: Any, memberships: Any, *, m: float = 2.0) -> float:
+    r"""The Kwon index: the Xie-Beni index with a penalty for many clusters.
+
+    .. math:: \frac{\sum_h w_h \sum_k p_{hk}^m \lVert x_h - v_k \rVert^2 +
+        \frac{1}{c} \sum_k \lVert v_k - \bar x \rVert^2}
+        {\min_{k \ne l} \lVert v_k - v_l \rVert^2}
+
+    Here :math:`\bar x` is the mean of the rows with the weights :math:`w_h`; the other symbols are
+    those of :func:`xie_beni_index`. Smaller is better. The index is infinite if two centres
+    coincide.
+
+    Implements :cite:`kwon1998`, which uses m = 2, with shares and weights as in
+    :func:`xie_beni_index`.
+
+    Parameters
+    ----------
+    X, centers, memberships, m
+        As in :func:`xie_beni_index`.
+
+    Returns
+    -------
+    float
+        The index; nan if all memberships are zero.
+
+    Examples
+    --------
+    >>> from typicality.metrics import kwon_index
+    >>> kwon_index([[0.0], [2.0], [9.0]], [[1.0], [9.0]], [[1, 0], [1, 0], [0, 1]])
+    0.3038194444444444
+    """
+    sums = _sums(X, centers, memberships, m)
+    return _over_gap(sums.within + float(sums.to_mean.mean()), sums)
+
+
+def fukuyama_sugeno_index(X: Any, centers: Any, memberships: Any, *, m: float = 2.0) -> float:
+    r"""The Fukuyama-Sugeno index: the variance within clusters less that between clusters.
+
+    .. math:: \sum_h w_h \sum_k p_{hk}^m
+        \big( \lVert x_h - v_k \rVert^2 - \lVert v_k - \bar x \rVert^2 \big)
+
+    The symbols are those of :func:`kwon_index`. Smaller is better.
+
+    Implements :cite:`fukuyama1989`, with shares and weights as in :func:`xie_beni_index`.
+
+    Parameters
+    ----------
+    X, centers, memberships, m
+        As in :func:`xie_beni_index`.
+
+    Returns
+    -------
+    float
+        The index; nan if all memberships are zero.
+
+    Examples
+    --------
+    >>> from typicality.metrics import fukuyama_sugeno_index
+    >>> fukuyama_sugeno_index([[0.0], [2.0], [9.0]], [[1.0], [9.0]], [[1, 0], [1, 0], [0, 1]])
+    -40.66666666666666
+    """
+    sums = _sums(X, centers, memberships, m)
+    return sums.within - float(sums.mass @ sums.to_mean)
 
 
 def fuzzy_silhouette_score(
@@ -214,6 +270,34 @@ def fuzzy_silhouette_score(
     second, largest = np.partition(shares[counted], -2, axis=1)[:, -2:].T
     preference = weights[counted] * (largest - second) ** alpha
     return _weighted_mean(silhouettes, preference) if preference.any() else 0.0
+
+
+class _Sums(NamedTuple):
+    """What indices of centres are made of."""
+
+    total: float  # of the weights of the rows
+    within: float
+    mass: Doubles  # of each cluster
+    to_mean: Doubles  # squared distances of the centres to the mean of the rows
+    gap: float  # the least squared distance between centres
+
+
+def _sums(X: Any, centers: Any, memberships: Any, m: float) -> _Sums:
+    u = check_memberships(memberships)
+    points = check_array(X, dtype=np.float64, input_name="X")
+    check_same_length(points.shape[0], "X", len(u), "memberships")
+    centers = _check_centers(centers, u.shape[1], points.shape[1])
+    shares, weights = shares_and_weights(u)
+    pulls = weights[:, None] * shares ** _check_exponent(m, "m")
+    within = float(np.sum(pulls * cdist(points, centers, "sqeuclidean")))
+    total = float(weights.sum())
+    mean = np.sum(weights[:, None] * points, axis=0) / (total or float("nan"))
+    to_mean = np.sum((centers - mean) ** 2, axis=1)
+    return _Sums(total, within, pulls.sum(axis=0), to_mean, pdist(centers, "sqeuclidean").min())
+
+
+def _over_gap(value: float, sums: _Sums) -> float:
+    return float(value / sums.gap) if sums.gap > 0 else value + float("inf")  # nan stays nan
 
 
 def _weighted_mean(values: Doubles, weights: Doubles) -> float:
