@@ -5,13 +5,13 @@ figure, and keeps the drawn artists as attributes.
 """
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from math import ceil, log10
 from numbers import Integral
 from typing import Any, Self
 
 import narwhals
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.ndimage import gaussian_filter
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, column_or_1d
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 from typicality._arguments import check_same_length, check_whole
 from typicality._compat import feature_names
 from typicality._tensors import array_of
-from typicality._typing import Doubles, Labels, Places
+from typicality._typing import Doubles, Places
 from typicality._words import counted
 from typicality.fitted import FittedView, last_step, prepared, view
 from typicality.levelsets.tree import AlphaTree
@@ -41,8 +41,6 @@ _SHADES = ("#FFFFFF", "#8C8C8C")  # rows of any colour stand out from both
 
 _MARGIN = 0.08  # of the range of the data, on each side
 _MOST_NAMES = 10  # clusters in the legend
-_MOST_BRANCHES = 40
-_FEWEST_ROWS = 5.0  # of a branch
 _THINNEST, _THICKEST = 0.8, 9.0  # points
 _REACH = 0.35  # how far the mark of a cut goes to both sides of a branch
 
@@ -70,12 +68,6 @@ def cluster_colour(label: int) -> str:
     return _BLACK if label < 0 else _CLUSTERS[label % len(_CLUSTERS)]
 
 
-def _written(value: float, span: float) -> str:
-    """A number with enough digits to distinguish it from others within a span."""
-    decimals = 2 if span <= 0 else max(0, 2 + ceil(-log10(span)))
-    return f"{value:.{decimals}f}"
-
-
 def _numbers(values: Any, name: str) -> Doubles:
     """One finite number or more."""
     numbers = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
@@ -96,6 +88,7 @@ def _view_of(estimator: Any, X: Any) -> FittedView:
 # ---- contours ------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False, repr=False)
 class MembershipContourDisplay(_Display):
     """Contours of memberships over two features, with the clusters and the rows.
 
@@ -155,25 +148,17 @@ class MembershipContourDisplay(_Display):
     >>> display = MembershipContourDisplay.from_estimator(model, X)  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        xx0: ArrayLike,
-        xx1: ArrayLike,
-        *,
-        membership: ArrayLike,
-        points: ArrayLike,
-        labels: ArrayLike,
-        boundaries: Sequence[Any] = (),
-        xlabel: str,
-        ylabel: str,
-        name: str = "membership",
-        title: str = "",
-    ) -> None:
-        self.xx0, self.xx1 = np.asarray(xx0), np.asarray(xx1)
-        self.membership = np.asarray(membership)
-        self.points, self.labels = np.asarray(points), np.asarray(labels)
-        self.boundaries = list(boundaries)
-        self.xlabel, self.ylabel, self.name, self.title = xlabel, ylabel, name, title
+    xx0: Any
+    xx1: Any
+    _: KW_ONLY
+    membership: Any
+    points: Any
+    labels: Any
+    boundaries: Sequence[Any] = ()
+    xlabel: str
+    ylabel: str
+    name: str = "membership"
+    title: str = ""
 
     @classmethod
     def from_estimator(
@@ -221,7 +206,9 @@ class MembershipContourDisplay(_Display):
         rows = _check_plane(model, X)
         places = _places(features, rows.shape[1], names)
         points = rows[:, places]
-        xx0, xx1 = _grid_over(points, size)
+        low, high = points.min(axis=0), points.max(axis=0)
+        margin = np.where(high > low, _MARGIN * (high - low), 1.0)
+        xx0, xx1 = np.meshgrid(*np.linspace(low - margin, high + margin, size).T)
         grid: Any = np.tile(np.median(rows, axis=0), (size * size, 1))
         grid[:, places] = np.column_stack([xx0.ravel(), xx1.ravel()])
         if names is not None:  # a dataframe of the kind of X: estimators compare names
@@ -229,18 +216,20 @@ class MembershipContourDisplay(_Display):
             grid = narwhals.from_dict(columns, backend=narwhals.get_native_namespace(X)).to_native()
         on_grid, of_rows = _view_of(estimator, grid), _view_of(estimator, X)
         membership, name = _membership(on_grid, cluster)
+        labels = on_grid.labels.reshape(xx0.shape)
+        # Smoothed over two steps of the grid: without that, lines along the grid are stairs.
+        boundaries = [
+            (label, gaussian_filter(np.where(labels == label, 1.0, -1.0), 2.0))
+            for label in range(int(labels.max()) + 1)
+            if cluster in (None, label)
+        ]
         xlabel, ylabel = (f"feature {j}" if names is None else str(names[j]) for j in places)
         display = cls(
-            xx0,
-            xx1,
+            *(xx0, xx1),
             membership=membership.reshape(xx0.shape),
             points=points,
             labels=of_rows.labels,
-            boundaries=[
-                (label, surface)
-                for label, surface in _boundaries(on_grid, xx0.shape)
-                if cluster in (None, label)
-            ],
+            boundaries=boundaries,
             xlabel=xlabel,
             ylabel=ylabel,
             name=name,
@@ -278,7 +267,16 @@ class MembershipContourDisplay(_Display):
             self.regions_.append(ax.contourf(self.xx0, self.xx1, surface, **inside))
             line = {"levels": [0.0], "colors": _BLACK, "linewidths": 1.0}
             self.lines_.append(ax.contour(self.xx0, self.xx1, surface, **line))
-        self.rows_ = _draw_rows(ax, self.points, self.labels)
+        area = float(np.clip(250.0 / np.sqrt(max(len(self.points), 1)), 0.5, 25.0))
+        rim = {"linewidths": 0.5, "edgecolors": "black"} if area > 6.0 else {"linewidths": 0.0}
+        self.rows_: list[Any] = []
+        for label in np.unique(self.labels).tolist():
+            style: dict[str, Any] = {"marker": "x", "s": 1.5 * area, "linewidths": 0.8}
+            if label >= 0:  # clusters that share a colour have different markers
+                marker = _MARKERS[label // len(_CLUSTERS) % len(_MARKERS)]
+                style = {"marker": marker, "s": area, **rim}
+            points = self.points[self.labels == label].T
+            self.rows_.append(ax.scatter(*points, color=cluster_colour(label), **style))
         self.colorbar_ = (
             ax.figure.colorbar(self.surface_, ax=ax, label=self.name) if scale else None
         )
@@ -286,27 +284,13 @@ class MembershipContourDisplay(_Display):
         return self
 
 
-def _draw_rows(ax: Any, points: Doubles, labels: Labels) -> list[Any]:
-    """Rows coloured by their cluster, one artist for each label; unassigned rows are crosses."""
-    area = float(np.clip(250.0 / np.sqrt(max(len(points), 1)), 0.5, 25.0))
-    rim = {"linewidths": 0.5, "edgecolors": "black"} if area > 6.0 else {"linewidths": 0.0}
-    artists = []
-    for label in np.unique(labels).tolist():
-        style: dict[str, Any] = {"marker": "x", "s": 1.5 * area, "linewidths": 0.8}
-        if label >= 0:  # clusters that share a colour have different markers
-            marker = _MARKERS[label // len(_CLUSTERS) % len(_MARKERS)]
-            style = {"marker": marker, "s": area, **rim}
-        artists.append(ax.scatter(*points[labels == label].T, color=cluster_colour(label), **style))
-    return artists
-
-
 def _summary(view: FittedView, n_others: int) -> str:
     """How many clusters rows are in, how many rows are in none, and what a slice is."""
-    labels, unassigned = view.labels, view.n_unassigned
-    title = f"{unassigned} of {len(labels)} rows flagged as outliers (×)"
+    which = "flagged as outliers" if view.kind == "detector" else "unassigned"
+    title = f"{view.n_unassigned} of {view.n_rows} rows {which} (×)"
     if view.kind != "detector":
-        rest = f"; {unassigned} of {len(labels)} rows unassigned (×)" if unassigned else ""
-        title = counted(len(np.unique(labels[labels >= 0])), "cluster") + rest
+        found = counted(len(view.most_typical[0]), "cluster")
+        title = f"{found}; {title}" if view.n_unassigned else found
     if not n_others:
         return title
     others = "other feature is" if n_others == 1 else f"{n_others} other features are"
@@ -314,13 +298,6 @@ def _summary(view: FittedView, n_others: int) -> str:
         f"{title}\nContours are a slice: the {others} at the median there.\n"
         "Rows with other values may lie outside the region of their cluster."
     )
-
-
-def _grid_over(points: Doubles, size: int) -> Any:
-    """The two coordinates of a grid over the range of points and a little more."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    margin = np.where(high > low, _MARGIN * (high - low), 1.0)
-    return np.meshgrid(*np.linspace(low - margin, high + margin, size).T)
 
 
 def _membership(view: FittedView, cluster: Any) -> tuple[Doubles, str]:
@@ -374,21 +351,10 @@ def _places(features: Any, n_features: int, names: Sequence[str] | None) -> list
     return places
 
 
-def _boundaries(view: FittedView, shape: tuple[int, int]) -> list[tuple[int, Doubles]]:
-    """Surfaces over a grid that are above 0 where points have the label of a cluster.
-
-    They are smoothed over two steps of the grid: without that, lines along the grid are stairs.
-    """
-    labels = view.labels.reshape(shape)
-    return [
-        (label, gaussian_filter(np.where(labels == label, 1.0, -1.0), 2.0))
-        for label in range(int(labels.max()) + 1)
-    ]
-
-
 # ---- histograms ----------------------------------------------------------------------------------
 
 
+@dataclass(eq=False, repr=False)
 class MembershipHistogramDisplay(_Display):
     """A histogram of the typicalities of rows, with the cut.
 
@@ -436,20 +402,18 @@ class MembershipHistogramDisplay(_Display):
     >>> display = MembershipHistogramDisplay.from_estimator(model, X)  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        values: ArrayLike,
-        *,
-        labels: ArrayLike | None = None,
-        levels: ArrayLike = (),
-        name: str = "typicality",
-    ) -> None:
-        self.values = _numbers(values, "values")
-        self.labels = None if labels is None else np.asarray(labels)
+    values: Any
+    _: KW_ONLY
+    labels: Any = None
+    levels: Any = ()
+    name: str = "typicality"
+
+    def __post_init__(self) -> None:
+        self.values = _numbers(self.values, "values")
         if self.labels is not None:
+            self.labels = np.asarray(self.labels)
             check_same_length(len(self.values), "values", len(self.labels), "labels")
-        self.levels = np.atleast_1d(np.asarray(levels, dtype=np.float64))
-        self.name = name
+        self.levels = np.atleast_1d(np.asarray(self.levels, dtype=np.float64))
 
     @classmethod
     def from_estimator(
@@ -512,18 +476,6 @@ class MembershipHistogramDisplay(_Display):
         # Values that differ by rounding only need bins around them.
         room = (low - wide, high + wide) if 0 < high - low < wide else None
         self.bin_edges_ = np.histogram_bin_edges(self.values, bins=bins, range=room)
-        self._draw_bars(ax)
-        self._draw_lines(ax)
-        ax.set(xlabel=self.name, ylabel="rows")
-        ax.yaxis.get_major_locator().set_params(integer=True)
-        ax.xaxis.get_major_locator().set_params(nbins=7)
-        if ax.get_legend_handles_labels()[0]:
-            ax.margins(y=0.2)  # room for the legend
-            ax.legend(loc="upper center", ncols=3, fontsize="small", frameon=False)
-        return self
-
-    def _draw_bars(self, ax: Any) -> None:
-        """Bars, stacked by cluster where labels are given."""
         labels = np.zeros(len(self.values), np.int32) if self.labels is None else self.labels
         known = np.unique(labels).tolist()
         named = self.labels is not None and len(known) <= _MOST_NAMES
@@ -538,24 +490,32 @@ class MembershipHistogramDisplay(_Display):
         )
         self.counts_ = np.diff(np.atleast_2d(tops), axis=0, prepend=0).astype(np.intp)
         self.bars_ = [bars] if len(known) == 1 else list(bars)
-
-    def _draw_lines(self, ax: Any) -> None:
-        """The levels of the cut."""
         one = len(self.levels) == 1
         self.level_lines_ = [
             ax.axvline(level, color=_BLACK if one else cluster_colour(k), ls="--", lw=1.2)
             for k, level in enumerate(self.levels)
         ]
         if self.level_lines_:
-            cut = f"cut at {_written(self.levels[0], float(np.ptp(self.values)))}"
+            decimals = max(0, 2 + ceil(-log10(high - low))) if high > low else 2
+            cut = f"cut at {self.levels[0]:.{decimals}f}"
             self.level_lines_[0].set_label(cut if one else "cut, one for each cluster")
+        ax.set(xlabel=self.name, ylabel="rows")
+        ax.yaxis.get_major_locator().set_params(integer=True)
+        ax.xaxis.get_major_locator().set_params(nbins=7)
+        if ax.get_legend_handles_labels()[0]:
+            ax.margins(y=0.2)  # room for the legend
+            ax.legend(loc="upper center", ncols=3, fontsize="small", frameon=False)
+        return self
 
 
 # ---- trees ---------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False, repr=False)
 class ClusterTreeDisplay(_Display):
-    """The cluster tree of alpha-cuts: one line per branch, from its peak down to where it merges.
+    """The cluster tree of alpha-cuts: a line for each branch, from its peak to where it merges.
+
+    Only the 40 largest branches are drawn.
 
     Read the tree from the bottom. A connected cluster is one line, which forks at the level where a
     valley separates it into two. Between its two ends, a branch is a separate cluster. Thicker
@@ -570,11 +530,10 @@ class ClusterTreeDisplay(_Display):
         The tree, `tree_` of an :class:`~typicality.AlphaCutClustering`.
     node_labels : array-like of shape (n_nodes,), int, optional
         The cluster of each node; -1 for unassigned nodes. By default, all nodes are unassigned.
-    alpha : float or array-like of shape (n_clusters,), optional
-        The level of the cut, or of each cluster. By default 0.
-    min_cluster_size : float, optional
-        Branches with fewer rows are not drawn. By default 5, or a larger number that leaves about
-        40 branches.
+    alpha : float or array-like of shape (n_clusters,), default=0
+        The level of the cut, or of each cluster.
+    min_cluster_size : float, default=5
+        Branches with fewer rows are not drawn.
 
     Attributes
     ----------
@@ -602,23 +561,15 @@ class ClusterTreeDisplay(_Display):
     >>> display = ClusterTreeDisplay.from_estimator(model)  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        tree: AlphaTree,
-        *,
-        node_labels: ArrayLike | None = None,
-        alpha: ArrayLike | None = None,
-        min_cluster_size: float | None = None,
-    ) -> None:
-        self.tree = tree
-        nowhere = np.full(tree.n_nodes, -1)
-        self.node_labels = nowhere if node_labels is None else np.asarray(node_labels)
-        self.alpha = np.asarray(0.0 if alpha is None else alpha, dtype=np.float64)
-        self.min_cluster_size = min_cluster_size
+    tree: AlphaTree
+    _: KW_ONLY
+    node_labels: Any = None
+    alpha: Any = 0.0
+    min_cluster_size: float = 5.0
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, min_cluster_size: float | None = None, ax: Any = None
+        cls, estimator: Any, *, min_cluster_size: float = 5.0, ax: Any = None
     ) -> Self:
         """Create the display from a fitted estimator.
 
@@ -626,9 +577,8 @@ class ClusterTreeDisplay(_Display):
         ----------
         estimator : AlphaCutClustering
             A fitted estimator, or a fitted pipeline that ends in one.
-        min_cluster_size : float, optional
-            Branches with fewer rows are not drawn. By default 5, or a larger number that leaves
-            about 40 branches.
+        min_cluster_size : float, default=5
+            Branches with fewer rows are not drawn.
         ax : matplotlib Axes, optional
             The axes to draw on. By default, a new figure.
 
@@ -664,26 +614,20 @@ class ClusterTreeDisplay(_Display):
         ax = self._on_axes(ax, size=(7.0, 4.4))
         from matplotlib.collections import LineCollection
 
-        tree, branches, fewest = self.tree, self.tree.branches, self.min_cluster_size
-        if fewest is None:
-            fewest = _FEWEST_ROWS
-            if len(branches.weight) >= _MOST_BRANCHES:
-                fewest = max(fewest, np.sort(branches.weight)[-_MOST_BRANCHES])
-        large = branches.weight >= fewest
-        # Arrays have an entry for the whole tree, then one for each branch by falling end.
-        node = np.append(tree.heights.argmax(), branches.peak[large])
-        peak, label = tree.node_alpha[node], self.node_labels[node]
-        merge = np.append(tree.node_alpha.min(), tree.saddle_alpha[branches.edge[large]])
+        tree = self.tree
+        branches = tree.largest_branches(fewest=self.min_cluster_size)
+        peak, size = tree.node_alpha[branches.peak], branches.weight
+        label = np.full(len(peak), -1)
+        if self.node_labels is not None:
+            label = np.asarray(self.node_labels)[branches.peak]
+        merge = np.append(tree.node_alpha.min(), tree.saddle_alpha[branches.edge[1:]])
         merge[0] = merge.min()
-        place = np.full(tree.n_nodes, -1)
-        place[node] = np.arange(len(node))
-        parent = np.append(-1, place[branches.parent[large]])
-        x = _side_by_side(parent)
+        parent, x = branches.parent, np.empty(len(peak))
+        x[_side_by_side(branches.parent)] = np.arange(len(peak))
         # The areas of lines are as the numbers of rows.
-        size = np.append(tree.weight.sum(), branches.weight[large])
         widths = (_THICKEST * np.sqrt(size / size[0])).clip(min=_THINNEST)
         inside = label >= 0
-        levels = np.broadcast_to(self.alpha, label.max(initial=-1) + 1)
+        levels = np.broadcast_to(np.asarray(self.alpha, np.float64), label.max(initial=-1) + 1)
         cut = np.maximum(merge[inside], levels[label[inside]])
         joints = _segments(x[1:], merge[1:], x[parent[1:]], merge[1:])
         self.joints_ = LineCollection(joints, colors=_GREY, linewidths=_THINNEST)
@@ -710,27 +654,20 @@ class ClusterTreeDisplay(_Display):
         ax.set(
             xlabel="cluster" if clusters else "",
             ylabel="typicality",
-            title=f"{drawn} of {fewest:g} rows or more{', cuts in black' if clusters else ''}",
+            title=f"{drawn}, the smallest of {size.min():g} rows"
+            f"{'; cuts in black' if clusters else ''}",
         )
         return self
 
 
-def _side_by_side(parent: Places) -> Doubles:
-    """Places of branches by falling end so that no line crosses another.
+def _side_by_side(parent: Places, branch: int = 0) -> list[int]:
+    """Branches from left to right, so that no line crosses another.
 
-    A branch that ends higher stands nearer to the one it merges with: the lines of those that end
-    lower pass below it.
+    A branch is followed by those that merge with it, those that end high first: the lines of those
+    that end lower pass below them.
     """
-    stands = [[branch] for branch in range(len(parent))]
-    to_the_right = np.zeros(len(parent), np.intp)
-    for branch in range(1, len(parent)):
-        host, own = int(parent[branch]), stands[branch]
-        right = to_the_right[host] <= len(stands[host]) - 1 - to_the_right[host]
-        stands[host] = stands[host] + own if right else own + stands[host]
-        to_the_right[host] += len(own) if right else 0
-    x = np.empty(len(parent))
-    x[stands[0]] = np.arange(len(parent))
-    return x
+    children = np.flatnonzero(parent == branch).tolist()
+    return [branch, *(each for child in children for each in _side_by_side(parent, child))]
 
 
 def _segments(x0: Any, y0: Any, x1: Any, y1: Any) -> Any:
@@ -740,6 +677,7 @@ def _segments(x0: Any, y0: Any, x1: Any, y1: Any) -> Any:
 # ---- p-values ------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False, repr=False)
 class PValueDisplay(_Display):
     r"""The p-values of rows in increasing order, and those rejected at a false discovery rate.
 
@@ -778,11 +716,14 @@ class PValueDisplay(_Display):
     >>> display = PValueDisplay([0.001, 0.8, 0.02, 0.3]).plot()  # doctest: +SKIP
     """
 
-    def __init__(self, p_values: ArrayLike, *, fdr: float = 0.1, method: str = "bh") -> None:
-        self.p_values = _numbers(p_values, "p_values")
-        self.fdr = fdr
-        self.method = method
-        self.rejected = select_discoveries(self.p_values, fdr=fdr, method=method)
+    p_values: Any
+    _: KW_ONLY
+    fdr: float = 0.1
+    method: str = "bh"
+
+    def __post_init__(self) -> None:
+        self.p_values = _numbers(self.p_values, "p_values")
+        self.rejected = select_discoveries(self.p_values, fdr=self.fdr, method=self.method)
 
     @classmethod
     def from_estimator(

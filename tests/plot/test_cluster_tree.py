@@ -27,7 +27,10 @@ def test_lines_are_the_branches(size, ax):
     assert_array_equal(drawn[:, 0], drawn[:, 2])
     assert drawn[0, 1] == tree.node_alpha.max()
     assert drawn[0, 3] == drawn[:, 3].min() <= tree.node_alpha.min()
-    assert ax.get_title().startswith(f"{large.sum() + 1} branches of {size} rows or more")
+    smallest = branches.weight[large].min()
+    assert ax.get_title() == (
+        f"{large.sum() + 1} branches, the smallest of {smallest:g} rows; cuts in black"
+    )
 
 
 def test_joints_lead_to_the_branch_they_merge_with(ax):
