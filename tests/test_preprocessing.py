@@ -75,6 +75,12 @@ def test_scaler_survives_a_spike(n_others, largest_z):
     np.testing.assert_allclose(scaler.scale_, [robust])
 
 
+@pytest.mark.parametrize("far", [30.0, -300.0])
+def test_one_outlier_of_few_rows_makes_no_column_skewed(rng, far):
+    X = np.append(rng.normal(1.0, 1.0, 15), far)[:, None]
+    assert ColumnScaler(log="auto").fit(X).log_unit_ == 0.0
+
+
 def test_scaler_takes_logarithms_of_skewed_columns_only(rng):
     X = np.column_stack(
         [

@@ -43,7 +43,7 @@ def test_outliers_at_the_date_line_vanish(call, run, file, frame, tmp_path):
     done = call("outliers", file, "--rate", 0.02, "-o", tmp_path / "out")
     assert done.exit_code == 0, done.stderr
     said = " ".join(done.stdout.split())
-    assert "Assumed: lat and lng are latitude and longitude, compared on the sphere" in said
+    assert "Assumed: lat and lng are places on the globe, compared on the sphere" in said
     assert "(--geo none compares them as plain numbers)" in said
     record = record_of(tmp_path / "out")
     assert record["data"]["places"] == ["lat", "lng"]

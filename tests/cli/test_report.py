@@ -1,6 +1,7 @@
 """`typicality report`."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -83,6 +84,18 @@ def test_missing_values_are_drawn_as_in_the_run(run, gaps, tmp_path):
         first = (tmp_path / missing / "report.html").read_text(**TEXT)
         assert run("report", tmp_path / missing, "--force").exit_code == 0
         assert (tmp_path / missing / "report.html").read_text(**TEXT) == first
+
+
+def test_rows_that_miss_values_are_not_drawn_where_the_run_allows_none(run, groups, tmp_path):
+    how = ("-m", "fcm", "-k", 2, "--missing", "error", "--no-report")
+    run("cluster", groups, *how, "-o", tmp_path / "run")
+    header, first, *lines = groups.read_text(**TEXT).splitlines()
+    gap = re.sub(r"-?\d+\.\d+", "", first)
+    (tmp_path / "gaps.csv").write_text("\n".join([header, gap, *lines]), **TEXT)
+    done = run("report", tmp_path / "run", tmp_path / "gaps.csv")
+    assert done.exit_code == 0, done.stderr
+    page = (tmp_path / "run" / "report.html").read_text(**TEXT)
+    assert f"Drawn for the {len(lines)} rows of" in page
 
 
 def test_run_whose_page_was_drawn_again_can_be_replaced(run, saved, groups):

@@ -135,6 +135,14 @@ CELLS = {
         [2, 3],
         "",
     ),
+    "blanks before quotations": (
+        '"name",   "age"\n"Doe, A",\t 41\n"B ""C"" D", "5"\n  "E",\t"6" \n',
+        {},
+        ("name", "age"),
+        ["Doe,•A \t•41", 'B•"C"•D 5', "E 6"],
+        [2, 3, 4],
+        "",
+    ),
     "backslashes before quotation marks": (
         'a,b\n"the \\"big\\", one",1\n"C:\\\\",2\n"5\\"",4\n',
         {},
@@ -157,7 +165,7 @@ CELLS = {
         ("a",),
         ["\ufeff", "x"],
         [3, 4],
-        "",
+        "blank lines",
     ),
     "blank lines of one column": (
         "\nx\n\n5\n\n\n7\n\n\n",
@@ -165,7 +173,7 @@ CELLS = {
         ("x",),
         ["5", "7"],
         [4, 7],
-        "",
+        "blank lines hold no rows",
     ),
     "a pair or a decimal comma": (
         "1,5\n2,5\n",

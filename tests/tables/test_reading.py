@@ -223,9 +223,8 @@ def test_columns_that_are_no_measurements_are_left_out_unless_chosen(tmp_path, n
     values, reason = LEFT_OUT[name]
     rows = read_with(tmp_path, {name: values, **MEASURED}, hold=hold)
     assert (rows.names, rows.doubts) == (("length", "width"), {})
-    assert [(c.name, c.what) for c in rows.left_out] == [
-        (name, f"{reason}: choose it by name to use it")
-    ]
+    assert [(c.name, c.what) for c in rows.left_out] == [(name, reason)]
+    assert rows.left_out[0].remedy.parameter == "columns"
     rows = read_with(tmp_path, {name: values, **MEASURED}, columns=[name, "length"], hold=hold)
     assert (rows.names, rows.left_out, rows.doubts) == ((name, "length"), (), {})
 
@@ -255,13 +254,8 @@ def test_numbers_like_classes_are_left_out_at_the_ends_of_a_file_without_names(t
     pd.concat(order, axis=1).to_csv(path, index=False, header=False)
     with open_table(path) as table:
         rows = read_rows(table)
-    assert [(c.name, c.what) for c in rows.left_out] == [
-        (
-            place,
-            "whole numbers like those of classes, in the first or last column: choose it by name "
-            "to use it",
-        )
-    ]
+    what = "whole numbers like those of classes, in the first or last column"
+    assert [(c.name, c.what) for c in rows.left_out] == [(place, what)]
     assert len(rows.names) == 2
 
 

@@ -79,6 +79,8 @@ def report(options: Options, model: str) -> None:
     terminal = Terminal(quiet=options.quiet)
     with terminal.doing(f"Loading {model}"):
         run = load_run(model)
+    if run.missing == "error":  # of the run; a page has no row that misses a value
+        run = run.with_missing("drop")
     from typicality.cli.result import on_page
     from typicality.cli.writing import gather
 

@@ -157,7 +157,7 @@ class FileRows:
         found = None if self.options.geo else find_places(self.numeric.ranges)
         if found is None:
             return []
-        pair = f"{shown(found[0])} and {shown(found[1])} are latitude and longitude"
+        pair = f"{shown(found[0])} and {shown(found[1])} are places on the globe"
         if self.is_mixed:
             return [Assumption(f"{pair}, compared as plain numbers because of the categories")]
         plain = Remedy("geo", "none", "{} compares them as plain numbers")
@@ -207,8 +207,7 @@ class FileRows:
             "n_rows_left_out": self.n_left_out,
             "columns": list(numeric.names),
             "columns_left_out": [
-                {"name": column.name, "reason": column.sentence(option_of)}
-                for column in numeric.left_out
+                {"name": column.name, "reason": column.what} for column in numeric.left_out
             ],
             "missing": options.missing,
             "n_missing": numeric.missing_by_column,

@@ -447,11 +447,15 @@ def about_rows(rows: FileRows) -> str:
         sentences.append(f"True became 1 and false 0 in {listed(truth)}.")
     sentences += _about_categories(rows)
     if left_out:
-        reasons = [f"{shown(column.name)}, {column.sentence(option_of)}" for column in left_out]
         n_told = max(_MOST_LEFT_OUT, sum(column.has_digits for column in left_out))
-        more = len(reasons) - n_told
+        told, more = left_out[:n_told], len(left_out) - n_told
+        following = [*(column.remedy for column in told[1:]), None]
+        reasons = [  # a remedy for columns side by side is named once
+            f"{shown(each.name)}, {each.what if each.remedy == after else each.sentence(option_of)}"
+            for each, after in zip(told, following, strict=True)
+        ]
         others = [f"and {more:,} more"] if more > 0 else []
-        sentences.append(f"Left out: {'; '.join([*reasons[:n_told], *others])}.")
+        sentences.append(f"Left out: {'; '.join([*reasons, *others])}.")
     sentences += _questions(rows.numeric.doubts)
     sentences += _about_dropped(rows) if rows.n_left_out else []
     return " ".join(sentences)

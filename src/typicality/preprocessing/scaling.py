@@ -26,7 +26,7 @@ from typicality.rows import (
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # less is rounded to zero
 _SKEWED, _LESS_SKEWED = 0.5, 0.2
 _QUARTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
-_TAILS = (0.05, 0.5, 0.95)  # quantiles that skewness follows from
+_TAIL, _FEW_IN_TAIL = 0.05, 2  # the quantile that skewness follows from; at least so many rows
 _SMALLEST_UNIT = 1e-300  # numbers over it do not overflow but for the largest of all
 
 
@@ -56,7 +56,8 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ratios are compared instead of differences. "auto" takes the columns that are skewed, if the
         logarithm reduces their skewness by at least .2. The unit u is the 5 % quantile of abs(x)
         without zeros. The skewness is (q + p - 2 m) / (q - p), where m is the median, p the 5 % and
-        q the 95 % quantile. A column is skewed if its absolute skewness is above .5.
+        q the 95 % quantile; of fewer than 40 rows n, the 2 / n and the 1 - 2 / n quantile, so that
+        one outlier makes no column skewed. A column is skewed if its absolute skewness is above .5.
 
     Attributes
     ----------
@@ -270,7 +271,8 @@ def _log_units(rows: Rows, log: str) -> Doubles:
     unit = np.where(np.isnan(sizes), 0.0, np.maximum(sizes, _SMALLEST_UNIT))
     if log == "all":
         return unit
-    tails = quantiles(rows, _values, _TAILS)
+    tail = min(max(_TAIL, _FEW_IN_TAIL / rows.n_rows), 0.25)
+    tails = quantiles(rows, _values, [tail, 0.5, 1.0 - tail])
     before, after = np.abs(_skewness(tails)), np.abs(_skewness(_signed_log(tails, unit)))
     return np.where((before > _SKEWED) & (after < before - _LESS_SKEWED), unit, 0.0)
 

@@ -22,7 +22,7 @@ from typicality.tables.cells import (
 from typicality.tables.measured import Doubt, doubt_about, is_called_id, is_coded
 
 MOST_NUMBERS = 2**27  # rows times columns of numbers that are held in memory
-_BY_NAME = ": choose it by name to use it"
+_BY_NAME = Remedy("columns", None, "{} uses such columns")
 _FEWEST_COLUMNS = 2  # a column is left out by its name or look only if so many remain
 ALL_MISSING = "all values are missing"
 _FEWEST_TO_NUMBER = 10  # rows: fewer whole numbers in a row may well be measurements
@@ -55,7 +55,7 @@ class LeftOut(NamedTuple):
     remedy : Remedy, optional
         A parameter that helps.
     has_digits : bool, default=False
-        Whether most of its text is digits, so that it may have been meant as numbers.
+        Whether it has numbers, or text of digits that may have been meant as numbers.
     """
 
     name: str
@@ -310,8 +310,7 @@ def read_rows(
     if len(chosen) - len(certain) + n_others >= _FEWEST_COLUMNS:
         chosen = [column for column in chosen if column not in certain]
         left_out[:0] = [
-            LeftOut(c.name, f"{doubts.pop(c.name).what}{_BY_NAME}", has_digits=True)
-            for c in certain
+            LeftOut(c.name, doubts.pop(c.name).what, _BY_NAME, has_digits=True) for c in certain
         ]
     for column in chosen:
         if column.endless is not None:
@@ -459,22 +458,21 @@ class Column:
             what = f"{self._look} (first {self._first_stranger}){_ADVICE.get(self._look, '')}"
             remedy, has_digits = _REMEDIES.get(self._look), self._is_in_digits
             return LeftOut(self.name, what, remedy, has_digits)
-        reason = _mixed_signs(self.signs | self.bare) if self.signs else None
-        reason = reason or self._no_measurement()
-        return None if reason is None else LeftOut(self.name, reason)
-
-    def _no_measurement(self) -> str | None:
-        """Why its numbers are not to be compared; None if they are."""
+        mixed = _mixed_signs(self.signs | self.bare) if self.signs else None
+        if mixed is not None:
+            return LeftOut(self.name, mixed)
         if self.n_missing == self.n_seen:
-            return ALL_MISSING
+            return LeftOut(self.name, ALL_MISSING)
         if self._low == self._high:
-            return f"constant (always {self._low:g})"
-        if self.name.startswith("__index_level_"):
-            return f"the index of a pandas data frame{_BY_NAME}"
+            return LeftOut(self.name, f"constant (always {self._low:g})")
         if self._numbers_the_rows():
-            return f"an identifier: it numbers the rows from {self._low:.0f} to {self._high:.0f}"
+            what = f"an identifier: it numbers the rows from {self._low:.0f} to {self._high:.0f}"
+            return LeftOut(self.name, what)
+        if self.name.startswith("__index_level_"):
+            return LeftOut(self.name, "the index of a pandas data frame", _BY_NAME)
         if self._are_whole and is_called_id(self.name):
-            return f"whole numbers in a column called id{_BY_NAME}"
+            what = "whole numbers in a column called id"
+            return LeftOut(self.name, what, _BY_NAME, has_digits=True)
         return None
 
     def doubt(self) -> Doubt | None:

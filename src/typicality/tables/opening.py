@@ -20,7 +20,7 @@ from typicality.tables.sniffing import WHITESPACE, TextSettings
 
 _PACKED = frozenset([".gz", ".bz2", ".zip", ".zst"])
 _SUFFIXES_OF = {
-    "csv": [".csv", ".dat", ".txt"],
+    "csv": [".csv", ".dat", ".data", ".txt"],
     "tsv": [".tsv", ".tab"],
     "ndjson": [".ndjson", ".jsonl"],
     "parquet": [".parquet", ".pq"],

@@ -51,6 +51,7 @@ _ARE_NAMES = Assumption("the first line holds names", Remedy("header", False, "{
 _IS_ROW = Assumption(
     "the first line is a row, not names", Remedy("header", True, "{} if it holds names")
 )
+_BLANK_LINES = Assumption("blank lines hold no rows; write NA for missing values")
 _HAS_UNITS = Assumption("the second line holds units or types, not a row")
 _BINARY = {  # how other formats begin
     b"PAR1": "parquet",
@@ -149,6 +150,8 @@ def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
     if has_header is None:
         has_header, about_header = _detect_header(first, rows[:_N_ROWS], decimal)
         assumed += about_header
+    if len(first) == 1 and not all(map(str.strip, text.strip().splitlines())):
+        assumed.append(_BLANK_LINES)
     names, n_skipped = tuple(f"column {j}" for j in range(1, len(first) + 1)), n_comments
     if has_header:
         names, renamed = named_columns(first)
@@ -261,17 +264,19 @@ def csv_delimiter(delimiter: str) -> str:
 def canonical(text: str, delimiter: str, *, escaped: bool) -> str:
     r"""Lines as the module csv and Arrow read them.
 
-    Quoted cells end at their quotation mark, without blanks after it. If quotation marks are
+    Quoted cells have no blanks before and after their quotation marks. If quotation marks are
     `escaped`, \" becomes two quotation marks. If whitespace separates cells, it becomes one blank.
     """
     if '"' in text:
         if escaped:
             text = _ESCAPE.sub(lambda found: '""' if found[1] == '"' else found[0], text)
         blanks, end = "[ ]" if delimiter == "\t" else "[ \t]", f"[{re.escape(delimiter)}\r\n]"
-        if delimiter not in (" ", WHITESPACE) and re.search(f'"{blanks}+({end}|$)', text):
+        if delimiter not in (" ", WHITESPACE) and re.search(
+            f'"{blanks}+({end}|$)|(^|{end}){blanks}+"', text
+        ):
             # All quoted cells are matched, so that no match begins inside a cell.
-            cell = rf'(?<!{end.replace("[", "[^", 1)})("(?:[^"]|"")*+"){blanks}*(?={end}|$)'
-            text = re.sub(cell, r"\1", text)
+            begin = rf"(?<!{end.replace('[', '[^', 1)}){blanks}*"
+            text = re.sub(rf'{begin}("(?:[^"]|"")*+"){blanks}*(?={end}|$)', r"\1", text)
     if delimiter == WHITESPACE:
         text = _BLANKS.sub(lambda found: found[1] or " ", _AROUND.sub("", text))
     return text
