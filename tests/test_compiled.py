@@ -69,26 +69,6 @@ def double(x):
     return 2 * x
 
 
-@pytest.mark.parametrize(
-    ("ending", "damage"),
-    [
-        ("nbi", lambda data: b""),
-        ("nbi", lambda data: b"\xff" * len(data)),
-        ("nbc", lambda data: data[:-9]),
-    ],
-    ids=["empty", "other", "cut"],
-)
-def test_damaged_cache_is_made_again(ending, damage, tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path))
-    assert jit.cached()(double)(1) == 2
-    (file,) = tmp_path.rglob(f"*.{ending}")
-    file.write_bytes(damage(file.read_bytes()))
-    mended, found = jit.cached()(double), jit.cached()(double)
-    assert (mended(1), found(1)) == (2, 2)
-    assert sum(mended.stats.cache_misses.values()) == 1
-    assert sum(found.stats.cache_hits.values()) == 1
-
-
 def test_every_compiled_function_does_without_a_folder_to_write_to():
     code = """
 import json, pkgutil, sys
@@ -122,16 +102,6 @@ def test_a_change_of_what_cached_code_calls_compiles_it_again(copy_of_the_packag
     rule = copy_of_the_package / "membership" / "hard.py"
     rule.write_text(rule.read_text().replace("1 if first else 0", "3 if first else 0"))
     assert python(code, **folders) == [0, [3.0, 3.0, 3.0]]
-
-
-def test_loops_say_what_is_wrong_when_numba_may_not_compile():
-    code = (
-        "import json, numpy as np\nfrom typicality import FuzzyCMeans\n"
-        "from typicality.compiled import small\nsmall._LONGEST = -1.0\n"
-        "try:\n    FuzzyCMeans(2).fit(np.arange(20.0).reshape(10, 2))\n"
-        "except RuntimeError as error:\n    print(json.dumps(str(error)))"
-    )
-    assert "NUMBA_DISABLE_JIT" in python(code, NUMBA_DISABLE_JIT="1")
 
 
 def in_memory_only(loop, form_class):

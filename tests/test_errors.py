@@ -3,7 +3,6 @@
 import pickle
 
 from typicality.exceptions import Remedy, TableError
-from typicality.tables import LeftOut
 
 REMEDY = Remedy("decimal", ",", "For decimal commas, use {}.")
 ERROR = TableError(
@@ -27,9 +26,3 @@ def test_table_error_keeps_its_fields_on_the_way_to_another_process():
     again = pickle.loads(pickle.dumps(ERROR))
     assert str(again) == str(ERROR)
     assert (again.line, again.column, again.remedy) == (3, "a\x1b", REMEDY)
-
-
-def test_columns_left_out_name_the_parameter_as_they_are_asked_to():
-    column = LeftOut("a", "a decimal comma", Remedy("decimal", ",", "use {} to use them"))
-    assert column.reason == "a decimal comma: use decimal=',' to use them"
-    assert column.sentence(as_option) == "a decimal comma: use --decimal , to use them"

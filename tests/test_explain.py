@@ -15,14 +15,6 @@ from typicality.explain import (
 from typicality.preprocessing import MixedColumns
 
 
-@pytest.fixture(name="table")
-def mixed_table(rng):
-    n = 200
-    size = rng.normal(size=n) + 10.0 * (np.arange(n) % 2)
-    colour = np.where(np.arange(n) % 2, "red", "blue")
-    return pd.DataFrame({"size": size, "colour": colour, "kind": rng.choice(["a", "b", "c"], n)})
-
-
 def test_codes_are_read_back_from_the_rows(table):
     step = MixedColumns().fit(table)
     layout = step._layout
@@ -80,12 +72,6 @@ def test_rows_are_compared_with_the_mean_of_the_nearest_others(rng):
         assert_allclose(found[i - 5], (row - nearest.mean(axis=0)) / scale, atol=1e-9)
 
 
-def test_few_rows_are_compared_with_all_others():
-    rows = np.array([[0.0], [1.0], [2.0]])
-    typical = TypicalRows.of(rows, np.full(3, True))
-    assert_allclose(typical.deviations(rows)[:, 0] * typical.scale, [-1.5, 0.0, 1.5])
-
-
 def test_nine_tenths_are_typical_and_all_where_none_is_more_so():
     assert are_typical(np.arange(100.0)).sum() == 90
     assert are_typical(np.ones(5)).all()
@@ -95,7 +81,3 @@ def test_reasons_are_telling_deviations_only():
     deviations = np.array([[3.0, -2.0, 0.1], [0.4, 0.1, 0.0], [9.0, 1.0, 0.0]])
     assert telling_features(deviations, at_most=3) == [[0, 1], [], [0]]
     assert telling_features(deviations, at_most=1) == [[0], [], [0]]
-
-
-def test_a_single_feature_is_always_the_reason():
-    assert telling_features(np.array([[0.1], [-3.0]]), at_most=3) == [[0], [0]]

@@ -2,8 +2,6 @@
 
 import errno
 import os
-import stat
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -123,46 +121,3 @@ def test_a_folder_of_somebody_else_is_never_replaced(tmp_path):
     with pytest.raises(FileExistsError, match="typicality has not written"):
         write_folder(tmp_path / "d", None, overwrite=True)
     assert read_folder(tmp_path / "d") == ("old", "old")
-
-
-def test_links_are_followed_and_kept(tmp_path):
-    write_file(tmp_path / "f", "x")
-    write_folder(tmp_path / "d", "x")
-    (tmp_path / "link_f").symlink_to(tmp_path / "f")
-    (tmp_path / "link_d").symlink_to(tmp_path / "d")
-    write_file(tmp_path / "link_f", "y", overwrite=True)
-    write_folder(tmp_path / "link_d", "y", overwrite=True)
-    assert (tmp_path / "f").read_text() == "y"
-    assert read_folder(tmp_path / "d") == ("y", "y")
-    assert (tmp_path / "link_f").is_symlink()
-    assert (tmp_path / "link_d").is_symlink()
-
-
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_concurrent_writers_of_a_folder_never_mix(tmp_path, overwrite):
-    texts = [f"{i}" * 1000 for i in range(8)]
-
-    def outcome(text):
-        try:
-            write_folder(tmp_path / "x", text, overwrite=overwrite)
-        except OSError:
-            return "refused"
-        return text
-
-    with ThreadPoolExecutor(8) as pool:
-        done = list(pool.map(outcome, texts))
-    written = {file.read_text() for file in tmp_path.rglob("*.txt")}
-    assert len(written) == 1
-    assert written <= set(done)
-    assert overwrite or done.count("refused") == 7
-    assert names(tmp_path) == ["x"]
-
-
-def test_permissions_are_those_of_any_new_file(tmp_path):
-    (tmp_path / "plain").touch()
-    (tmp_path / "folder").mkdir()
-    write_file(tmp_path / "f", "x")
-    write_folder(tmp_path / "d", "x")
-    modes = {name: stat.S_IMODE((tmp_path / name).stat().st_mode) for name in names(tmp_path)}
-    assert modes["f"] == modes["plain"]
-    assert modes["d"] == modes["folder"]

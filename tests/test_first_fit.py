@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 
@@ -87,25 +86,6 @@ def test_rows_get_the_same_numbers_on_both_sides_of_the_switch(rule, dtype, rng,
 
 
 # ---- the cache, and what fills it ----------------------------------------------------------------
-
-
-def test_cache_is_in_a_folder_of_the_user_where_the_package_cannot_be_written_to(tmp_path):
-    source = os.path.dirname(typicality.__file__)
-    package = tmp_path / "typicality"
-    shutil.copytree(source, package, ignore=shutil.ignore_patterns("__pycache__"))
-    for folder in package.rglob("*.py"):
-        (folder.parent / "__pycache__").touch()  # a file: not even root can write below it
-    code = """
-import json, numpy as np
-from typicality.levelsets.tree import Sides
-Sides.of(np.array([[0, 1]]), np.ones(1), np.ones(2), np.ones(2))
-from typicality.levelsets.compiled import merge_sides
-print(json.dumps(sum(merge_sides.stats.cache_hits.values())))
-"""
-    folders = {"PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    folders |= {"NUMBA_CACHE_DIR": "", "HOME": str(tmp_path / "home")}
-    assert [python(code, **folders) for _ in range(2)] == [0, 1]
-    assert list((tmp_path / "cache").rglob("*merge_sides*.nbi"))
 
 
 def test_warm_up_runs_fits_in_processes(monkeypatch):

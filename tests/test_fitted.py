@@ -197,10 +197,6 @@ def test_the_farthest_row_is_the_rarest(estimator, blobs):
     assert_allclose(found.rarity.max(), 1.0 - 1.0 / len(X))
 
 
-def test_shares_of_memberships_say_nothing_about_rarity(blobs):
-    assert view(fitted(FuzzyCMeans(3), blobs[0]), blobs[0], training=True).rarity is None
-
-
 def mahalanobis(rows):
     away = rows - rows.mean(axis=0)
     return np.einsum("ij,jk,ik->i", away, np.linalg.inv(np.cov(rows.T)), away)

@@ -1,13 +1,10 @@
 """Minimax distances: the slow twin, an ultrametric, the same numbers in any order and batch."""
 
-import doctest
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import squareform
-from sklearn.datasets import make_moons
 
 from reference import minimax as slow
 from typicality import minimax
@@ -86,36 +83,8 @@ def test_distances_are_the_cophenetic_distances_of_single_linkage(rng):
     assert_array_equal(MinimaxPaths.of(X).distances(), expected)
 
 
-def test_distances_do_not_change_with_copies_of_rows(rng):
-    X, X_new = normal(rng), normal(rng)
-    copied = rng.permutation(np.repeat(np.arange(40), rng.integers(1, 4, size=40)))
-    paths, others = MinimaxPaths.of(X), MinimaxPaths.of(X[copied])
-    assert_array_equal(others.distances(), paths.distances()[np.ix_(copied, copied)])
-    assert_array_equal(others.distances_to(X_new), paths.distances_to(X_new)[:, copied])
-
-
 def test_distances_to_new_rows_ignore_bridges_of_new_rows():
     X = np.array([[0.0], [10.0]])
     new = np.arange(1.0, 10.0)[:, None]
     d = MinimaxPaths.of(X).distances_to(new)
     assert_array_equal(d, np.column_stack([new[:, 0], 10 - new[:, 0]]))
-
-
-def test_distances_separate_two_moons():
-    X, labels = make_moons(400, noise=0.05, random_state=0)
-    X_new, new_labels = make_moons(200, noise=0.05, random_state=1)
-    paths = MinimaxPaths.of(X)
-    same = labels[:, None] == labels
-    new_same = new_labels[:, None] == labels
-    d, d_new = paths.distances(), paths.distances_to(X_new)
-    assert d[same].max() < 0.6 * d[~same].min()
-    assert np.mean(d[same]) < 0.5 * np.mean(d[~same])
-    assert np.all(
-        np.where(new_same, d_new, 0).max(axis=1) < np.where(new_same, 9, d_new).min(axis=1)
-    )
-
-
-def test_minimax_example_in_the_docstring():
-    results = doctest.testmod(minimax)
-    assert results.attempted > 0
-    assert results.failed == 0

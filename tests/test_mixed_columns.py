@@ -18,10 +18,10 @@ from sklearn_checks import (
     parametrize_with_checks,
     skip_unsound,
 )
-from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM, load, save
+from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
 from typicality.bandwidth import bandwidth
 from typicality.exceptions import FeatureWarning
-from typicality.kernels import Gaussian, Mixed
+from typicality.kernels import Mixed
 from typicality.preprocessing import ColumnScaler, MixedColumns
 from ways import summed_by
 
@@ -121,13 +121,6 @@ def test_rows_of_categories_only_need_no_sigma(table):
     peer = OneClusterPCM(kernel="precomputed").fit(K)
     assert model.sigma_ == 1.0
     assert_allclose(model.typicality_, peer.typicality_, rtol=1e-6)
-
-
-def test_rows_without_categories_have_a_gaussian_kernel(table):
-    rows = MixedColumns().fit_transform(table[["mass", "length"]])
-    ours, peer = OneClusterPCM(kernel=Mixed(2)).fit(rows), OneClusterPCM().fit(rows)
-    assert_array_equal(ours.typicality_, peer.typicality_)
-    assert ours.kernel_ == peer.kernel_ == Gaussian(ours.sigma_)
 
 
 def test_every_way_gives_the_same_typicalities(table):
@@ -255,28 +248,6 @@ def test_orders_can_be_given_by_name(table):
         MixedColumns(ordered={"size": ["small", "small"]}).fit(table)
     with pytest.raises(ValueError, match=r"'large' in row 1 .* small, medium"):
         MixedColumns(ordered={"size": ["small", "medium"]}).fit(table)
-
-
-def test_a_saved_step_keeps_orders(table, tmp_path):
-    table["size"] = np.array(["small", "large", "medium"])[np.arange(120) % 3]
-    step = MixedColumns(ordered={"size": ["small", "medium", "large"]})
-    pipeline = make_pipeline(step, FuzzyCMeans(2, random_state=0)).fit(table)
-    save(pipeline, tmp_path / "model")
-    loaded = load(tmp_path / "model")
-    assert_array_equal(loaded[0].transform(table), pipeline[0].transform(table))
-
-
-def test_prototypes_start_at_points_in_the_columns_of_the_step(table):
-    rows = MixedColumns().fit_transform(table)
-    start = rows[[0, 60]]
-    model = FuzzyCMeans(2, kernel=Mixed(2), sigma=2.0, m=1.3, init=start, max_iter=1, tol=0).fit(
-        rows
-    )
-    by_hand = rows * np.where(np.arange(7) < 2, 1.0, 2.0)
-    peer = FuzzyCMeans(
-        2, kernel="gaussian", sigma=2.0, m=1.3, init=by_hand[[0, 60]], max_iter=1, tol=0
-    )
-    assert_allclose(model.memberships_, peer.fit(by_hand).memberships_, rtol=1e-9)
 
 
 FORMS = {

@@ -151,12 +151,6 @@ def test_scaler_neither_overflows_nor_vanishes_in_extreme_units(X, scale, unit):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
 
 
-def test_scaler_refuses_values_too_far_apart():
-    X = np.array([[-1.7e308], [-1.6e308], [1.6e308], [1.7e308]])
-    with pytest.raises(ValueError, match=r"Column 0 of X has too large a range for float64: from"):
-        ColumnScaler().fit(X)
-
-
 def test_scaler_refuses_new_values_that_overflow(X):
     small = (X[:, :1] * [1.0, 1e-6]).astype(np.float32)
     scaler = ColumnScaler().fit(pd.DataFrame(small, columns=["a", "b"]))
@@ -199,17 +193,3 @@ def test_scaler_takes_data_frames_of_any_kind(X, library):
     scaler = ColumnScaler().fit(frame)
     assert list(scaler.feature_names_in_) == list(scaler.get_feature_names_out()) == list("abc")
     np.testing.assert_array_equal(scaler.transform(frame), ColumnScaler().fit_transform(X))
-
-
-@pytest.mark.parametrize("scale", ["robust", "standard"])
-def test_scaler_keeps_the_smallest_difference_there_is(scale):
-    X = np.array([[0.0], [0.0], [0.0], [0.0], [5e-324]])
-    scaler = ColumnScaler(scale=scale).fit(X)
-    assert scaler.scale_[0] > 0
-    np.testing.assert_array_equal(scaler.transform(X).ravel(), [0, 0, 0, 0, 1])
-
-
-def test_scaler_survives_quartiles_next_to_a_spike(rng):
-    column = np.append(rng.normal(size=520), np.zeros(480))[:, None]
-    assert np.ptp(np.quantile(column, [0.25, 0.75])) / 1.349 < 0.1
-    assert 0.4 < ColumnScaler().fit(column).scale_[0] < 0.7

@@ -4,17 +4,15 @@ Clusters of the generated sets stand apart, so that no result hangs on the last 
 interrupted are in `cluster/test_unfinished_fits.py`, numbers of threads in `test_same_bits.py`.)
 """
 
-import pickle
 from importlib import import_module
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 
-import typicality
 from typicality._estimators import ESTIMATORS
 
 pytestmark = [
@@ -94,31 +92,6 @@ def test_units_and_origin_do_not_matter(name, table, power, shift):
     expected = model.fit(X).predict(X)
     moved = 2.0**power * (X + shift)
     assert_same_clusters(clone(model).fit(moved).predict(moved), expected)
-
-
-@every_estimator
-@few_examples
-@given(tables(), st.integers(0, 2**32 - 1))
-def test_row_gets_the_same_answer_alone_and_in_any_batch(name, table, seed):
-    X, n_clusters = table
-    model = estimator_for(name, n_clusters).fit(X)
-    some = np.random.default_rng(seed).permutation(len(X))[: len(X) // 3]
-    assert_array_equal(model.predict(X[some]), model.predict(X)[some])
-    assert_array_equal(numbers(model, X[some]), numbers(model, X)[some])
-    assert_array_equal(numbers(model, X[some[:1]]), numbers(model, X)[some[:1]])
-
-
-@every_estimator
-@few_examples
-@given(table=tables())
-def test_copies_of_a_model_answer_the_same(name, table, tmp_path_factory):
-    X, n_clusters = table
-    model = estimator_for(name, n_clusters).fit(X)
-    folder = tmp_path_factory.mktemp("models") / "model"
-    typicality.save(model, folder)
-    for copy in (pickle.loads(pickle.dumps(model)), typicality.load(folder), clone(model).fit(X)):
-        assert_array_equal(copy.predict(X), model.predict(X))
-        assert_array_equal(numbers(copy, X), numbers(model, X))
 
 
 @every_estimator

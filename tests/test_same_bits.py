@@ -14,9 +14,6 @@ from test_properties import PUBLIC, estimator_for, numbers
 from typicality import AlphaCutClustering, EntropyCMeans, FuzzyCMeans, OneClusterPCM, save
 from typicality._threads import one_blas_thread
 from typicality.cli import main
-from typicality.kernels import Gaussian
-from typicality.sums.columns import KernelColumns
-from typicality.sums.fourier import Nufft
 
 pytestmark = [
     pytest.mark.xdist_group("same bits"),  # long: it begins first
@@ -63,21 +60,6 @@ def test_models_are_the_same_for_any_number_of_threads(name, rng, tmp_path):
     build, n_rows, n_features = MODELS[name]
     X = rng.normal(size=(n_rows, n_features)) + 6.0 * rng.integers(2, size=n_rows)[:, None]
     assert_same_models(build, X, tmp_path)
-
-
-def assert_same_products(build, rng):
-    weights, found = rng.uniform(size=(8000, 3)), []
-    for n_jobs in JOBS:
-        with threadpool_limits(n_jobs):
-            found.append(build().complement(weights).tobytes())
-    assert found[0] == found[1]
-
-
-def test_products_through_a_large_grid_are_the_same_for_any_number_of_threads(rng):
-    columns = KernelColumns(Gaussian(0.2), rng.normal(size=(8000, 3)))
-    build = partial(Nufft, columns, rtol=1e-6)
-    assert len(build().pieces) == 1  # finufft would use all threads here
-    assert_same_products(build, rng)
 
 
 @pytest.mark.parametrize(

@@ -98,58 +98,6 @@ assert here == there, (here, there)
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
-def test_fork_while_another_thread_computes_a_property_does_not_hang():
-    code = """
-import os, threading
-from typicality._cached import cached_property
-class Slow:
-    @cached_property
-    def value(self):
-        started.set()
-        go_on.wait()
-class Quick:
-    @cached_property
-    def value(self):
-        return 1
-started, go_on = threading.Event(), threading.Event()
-threading.Thread(target=lambda: Slow().value).start()
-started.wait()
-child = os.fork()
-if child == 0:
-    os._exit(Quick().value - 1)
-assert os.waitpid(child, 0)[1] == 0
-go_on.set()
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
-
-
-@pytest.mark.parametrize(
-    "how",
-    ["threading.Thread(target=lambda: (threading.main_thread().join(), work())).start()",
-     "atexit.register(work)"],
-    ids=["thread", "atexit"],
-)  # fmt: skip
-def test_threads_are_not_asked_for_after_the_main_thread_has_ended(how):
-    code = f"""
-import atexit, threading, numpy as np
-from threadpoolctl import threadpool_limits
-from typicality._threads import over_ranges, stream_in_threads
-def work():
-    with threadpool_limits(3):
-        times = np.zeros(9, int)
-        def count(first, last):
-            times[first:last] += 1
-        over_ranges(count, 9)
-        assert (times == 1).all()
-        print(list(stream_in_threads(abs, iter([-3, -4]))))
-{how}
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, timeout=300, capture_output=True, text=True
-    )
-    assert done.stdout == "[3, 4]\n", done.stderr
-
-
 def test_results_of_a_stream_come_in_order_with_few_items_ahead():
     read = []
 

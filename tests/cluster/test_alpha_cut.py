@@ -6,9 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
-from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
-from sklearn.pipeline import make_pipeline
 
 from instances import CUTTERS
 from typicality import AlphaCutClustering, OneClusterPCM
@@ -58,16 +56,6 @@ def test_the_density_is_that_of_one_cluster_pcm(blobs):
     assert_allclose(model.predict_typicality(new), detector.predict_typicality(new), rtol=1e-10)
 
 
-def test_many_rows_are_summed_over_near_ones(rng):
-    X = np.vstack([rng.normal(size=(6000, 2)), rng.normal(12.0, 1.0, size=(3000, 2))])
-    model = AlphaCutClustering(kernel="gaussian").fit(X)
-    assert "is left out" in model.sums_
-    detector = OneClusterPCM(sigma=model.sigma_, rtol=0.0).fit(X)
-    assert_allclose(model.typicality_, detector.typicality_, rtol=1e-9)
-    assert model.n_clusters_ == 2
-    assert_array_equal(model.predict(X), model.labels_)
-
-
 def test_selected_clusters_have_levels_of_their_own(with_outliers):
     model = AlphaCutClustering(kernel="gaussian", assign="core").fit(with_outliers[0])
     assert model.alpha_.shape == (model.n_clusters_,)
@@ -92,12 +80,6 @@ def test_predictions_fill_the_region_above_the_cut(blobs):
     nearest = model.labels_[np.argmin(((grid[:, None] - X) ** 2).sum(axis=2), axis=1)]
     agree = labels == nearest
     assert agree[(labels >= 0) & (nearest >= 0)].mean() > 0.99
-
-
-def test_a_pipeline_predicts_its_training_rows(rng):
-    X = make_moons(300, noise=0.05, random_state=0)[0] @ rng.normal(size=(2, 4))
-    pipeline = make_pipeline(PCA(2), AlphaCutClustering()).fit(X)
-    assert_array_equal(pipeline.predict(X), pipeline[-1].labels_)
 
 
 def test_rows_of_weight_zero_only_get_a_label(blobs, rng):
@@ -342,14 +324,6 @@ def test_alpha_cut_refuses_parameters_that_do_not_fit_together(parameters, messa
         AlphaCutClustering(**parameters).fit(cdist(blobs[0], blobs[0]))
 
 
-@pytest.mark.parametrize(
-    ("X", "message"), [(np.ones((3, 2)), "square"), ([[0.0, -1.0], [-1.0, 0.0]], "negative")]
-)
-def test_alpha_cut_refuses_rows_that_are_no_distances(X, message):
-    with pytest.raises(ValueError, match=message):
-        AlphaCutClustering(kernel="dissimilarities").fit(X)
-
-
 # ---- few rows, strange rows ----------------------------------------------------------------------
 
 
@@ -447,26 +421,6 @@ def test_alpha_cut_warns_of_levels_above_and_below_all_rows(kernel, blobs):
         assert AlphaCutClustering(kernel=kernel, alpha=0.1).fit(blobs[0]).n_clusters_ == 1
 
 
-def test_alpha_cut_warns_when_no_component_is_large_enough(blobs):
-    with pytest.warns(EmptyClustersWarning, match="min_cluster_size=1000"):
-        AlphaCutClustering(alpha=0.35, min_cluster_size=1000).fit(blobs[0])
-
-
-@pytest.mark.parametrize("eta_scale", [1e-4, 1e16])
-@quiet
-def test_typicalities_that_cannot_be_told_apart_lose_no_cluster(eta_scale, blobs):
-    model = AlphaCutClustering(eta_scale=eta_scale).fit(blobs[0])
-    assert set(model.labels_) - {-1} == set(range(model.n_clusters_))
-    assert_array_equal(model.predict(blobs[0]), model.labels_)
-
-
-def test_parameters_set_after_a_fit_change_nothing(with_outliers):
-    model = AlphaCutClustering().fit(with_outliers[0])
-    model.set_params(assign="all", min_cluster_size=1000)
-    assert_array_equal(model.predict(with_outliers[0]), model.labels_)
-    assert model.labels_at(0.36).max() > 0
-
-
 def test_alpha_cut_warns_of_fragments(rng):
     with pytest.warns(FragmentedClustersWarning, match="single rows"):
         AlphaCutClustering(alpha=0.3659, sigma=0.02).fit(rng.uniform(size=(200, 2)))
@@ -497,14 +451,6 @@ def test_a_subclass_with_another_profile_is_not_taken_for_its_parent(blobs):
     cauchy = AlphaCutClustering(kernel=Cauchy(0.5)).fit(blobs[0])
     assert_allclose(model.typicality_, cauchy.typicality_, rtol=1e-10)
     assert_array_equal(model.labels_, cauchy.labels_)
-
-
-def test_kernels_of_unknown_distances_are_refused(blobs):
-    class Strange(Gaussian):
-        metric = "chebyshev"
-
-    with pytest.raises(ValueError, match="Euclidean or city-block"):
-        AlphaCutClustering(kernel=Strange(1.0)).fit(blobs[0])
 
 
 def test_more_clusters_than_rows_cannot_be_had():

@@ -1,7 +1,5 @@
 """The automatic method, and the joined mixture it uses from four columns on."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
@@ -86,13 +84,6 @@ def test_more_clusters_than_are_seen_can_be_asked_for(three):
         AutoClustering(at_least=3).fit([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
 
 
-def test_as_many_clusters_as_asked_for_though_the_sample_has_fewer_rows():
-    """Eight rows that differ among 5,000: a sample of 2,000 sees about three of them."""
-    rng = np.random.default_rng(0)
-    X = np.vstack([np.zeros((4992, 5)), rng.normal(size=(8, 5))])
-    assert AutoClustering(at_least=6, random_state=0).fit(X).n_clusters_ == 6
-
-
 def test_very_wide_tables_are_left_to_density():
     X, truth = groups(np.random.default_rng(0), [40, 40], [0, 2], n_columns=600)
     assert JoinedMixture(random_state=0).fit(X).n_clusters_ == 1
@@ -109,16 +100,6 @@ def test_prediction_names_the_estimator_when_columns_are_missing(model, three):
         model.predict(three[0][:, :4])
     with pytest.raises(ValueError, match="NaN"):
         model.predict_memberships(np.full((5, 6), np.nan))
-
-
-def test_names_of_columns_reach_the_method(three):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(three[0], columns=list("abcdef"))
-    found = AutoClustering(random_state=0).fit(frame)
-    assert list(found.estimator_.feature_names_in_) == list("abcdef")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        np.testing.assert_array_equal(found.predict(frame), found.labels_)
 
 
 def test_warnings_of_the_chosen_method_are_passed_on():

@@ -174,12 +174,6 @@ def test_fitted_model_refuses_rows_too_far_away(dtype):
         model.predict_memberships(far)
 
 
-def test_a_fit_without_names_forgets_the_old_ones():
-    model = FuzzyCMeans(3, random_state=0).fit(pd.DataFrame(GOOD, columns=["a", "b", "c"]))
-    assert not hasattr(model.fit(GOOD[:, :2]), "feature_names_in_")
-    assert model.n_features_in_ == 2
-
-
 def test_estimator_refuses_a_start_from_rows_of_weight_zero_alone():
     memberships = np.eye(3)[np.repeat([0, 1, 2], 10)]
     weight = np.repeat([1.0, 1.0, 0.0], 10)
@@ -200,21 +194,6 @@ def test_an_iteration_that_leaves_the_finite_numbers_has_no_result(monkeypatch):
     with pytest.raises(ValueError, match=r"not finite after 1 step"):
         model.fit(GOOD)
     assert not hasattr(model, "labels_")
-
-
-def test_a_far_row_of_weight_zero_is_named():
-    X = np.vstack([GOOD, [[1e200, 0.0, 0.0]]])
-    with pytest.raises(ValueError, match="too large in row 30"):
-        FuzzyCMeans(3).fit(X, sample_weight=[1.0] * 30 + [0.0])
-
-
-def test_rows_that_can_be_fitted_can_be_predicted():
-    X = np.zeros((4, 100))
-    X[:, 0] = [0.0, 1.0, 2.0, 3.0]
-    X *= 0.3 * np.sqrt(np.finfo(float).max / 1e6) / 3
-    with pytest.warns(UserWarning, match="Constant"):
-        model = FuzzyCMeans(2, random_state=0).fit(X)
-    assert np.array_equal(model.predict(X), model.labels_)
 
 
 @pytest.mark.parametrize(

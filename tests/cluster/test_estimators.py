@@ -36,27 +36,6 @@ def test_centers_and_memberships_are_indexed_by_label(estimator, blobs):
     assert_array_equal(np.unique(model.labels_), np.arange(model.n_clusters_))
 
 
-@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
-@pytest.mark.parametrize(
-    ("kind", "seed", "dtype"),
-    [
-        (FuzzyCMeans, 0, np.float32),
-        (FuzzyCMeans, 1, np.float64),
-        (EntropyCMeans, 0, np.float64),
-        (EntropyCMeans, 2, np.float32),
-        (PossibilisticCMeans, 1, np.float32),
-    ],
-)
-def test_restarts_that_tie_do_not_change_label_numbers(blobs, rng, kind, seed, dtype):
-    """Runs that reach the same optimum differ in rounding; that must not pick the winner."""
-    X = blobs[0].astype(dtype)
-    weight = rng.integers(0, 4, size=len(X))
-    copies = rng.permutation(np.repeat(np.arange(len(X)), weight))
-    weighted = kind(3, n_init=5, random_state=seed).fit(X, sample_weight=weight)
-    repeated = kind(3, n_init=5, random_state=seed).fit(X[copies])
-    assert_array_equal(weighted.predict(X), repeated.predict(X))
-
-
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.EmptyClustersWarning")
 def test_rows_of_weight_zero_take_part_in_nothing_but_labels():
     X = np.array([[0.0], [0.1], [1.0], [1.1], [49.0]])
@@ -86,30 +65,6 @@ def test_start_from_prototypes_memberships_or_a_callable(blobs):
     by_memberships = FuzzyCMeans(3, init=np.eye(3)[(truth + 2) % 3]).fit(X)
     for model in (by_array, by_list, by_callable, by_memberships):
         assert_allclose(model.cluster_centers_, by_array.cluster_centers_, atol=1e-3)
-
-
-@pytest.mark.parametrize("kind", [FuzzyCMeans, EntropyCMeans])
-def test_memberships_of_a_converged_model_are_its_start(blobs, kind):
-    X, _ = blobs
-    model = kind(3, random_state=0, tol=1e-7).fit(X)
-    again = clone(model).set_params(init=model.memberships_, tol=1e-5).fit(X)
-    assert again.n_iter_ <= 2 + (kind is EntropyCMeans)
-    assert_allclose(again.objective_path_[0], model.objective_, rtol=1e-9)
-
-
-def test_tiny_memberships_are_a_start_like_any_other(blobs):
-    X, truth = blobs
-    tiny = np.eye(3)[truth] * [1.0, 1e-200, 1e-300]
-    one, other = (FuzzyCMeans(3, init=u).fit(X) for u in (np.eye(3)[truth], tiny))
-    assert_allclose(one.cluster_centers_, other.cluster_centers_)
-
-
-def test_spreads_handed_out_are_a_copy(blobs):
-    X, _ = blobs
-    model = PossibilisticCMeans(3, random_state=0).fit(X)
-    before = model.predict_memberships(X)
-    model.eta_ *= 100
-    assert_array_equal(model.predict_memberships(X), before)
 
 
 def test_a_thousand_clusters_in_many_dimensions_need_little_memory(rng):

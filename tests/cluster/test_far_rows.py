@@ -1,7 +1,5 @@
 """One row far from all others, or a few: what it may change, and what it may not."""
 
-import warnings
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -13,16 +11,13 @@ from typicality import (
     AlphaCutClustering,
     EntropyCMeans,
     FuzzyCMeans,
-    OneClusterPCM,
     PossibilisticCMeans,
-    SequentialPCM,
     SparseAdaptivePCM,
 )
 from typicality.exceptions import ClusteringWarning
 
 CENTRES = np.array([[0.0, 0.0], [12.0, 0.0], [6.0, 10.4]])
 TRUTH = np.repeat([0, 1, 2], 60)
-DISTANCES = [10.0, 30.0, 100.0, 1e3, 1e5, 1e9]
 
 
 def with_far_row(distance, seed=0, n_rows=60):
@@ -52,18 +47,6 @@ def test_far_row_leaves_the_labels_of_the_others_alone(estimator, distance):
     counted = labels >= 0
     assert adjusted_rand_score(TRUTH[counted], labels[counted]) == 1.0
     assert counted.mean() > 0.9
-
-
-@pytest.mark.parametrize(("seed", "distance"), [(0, 10.0), (2, 100.0), (5, 1e9)])
-def test_far_row_does_not_cut_clusters_of_a_sequence(distance, seed):
-    labels = SequentialPCM(assign="all").fit(with_far_row(distance, seed)).labels_[:-1]
-    assert adjusted_rand_score(TRUTH, labels) > 0.97
-
-
-def test_far_row_has_no_say_in_the_density():
-    flags = [OneClusterPCM().fit(with_far_row(far)).predict(with_far_row(far)) for far in DISTANCES]
-    assert [flag[-1] for flag in flags[1:]] == [-1] * 5
-    assert max((flag[:-1] == -1).mean() for flag in flags) < 0.1
 
 
 @pytest.mark.parametrize("distance", [100.0, 1e9])
@@ -136,11 +119,3 @@ def test_scattered_far_rows_are_left_out_of_the_start():
     model = PossibilisticCMeans(3, random_state=0).fit(X)
     assert adjusted_rand_score(TRUTH, model.labels_[:180]) == 1.0
     assert model.memberships_[180:].max() == 0.0
-
-
-def test_partition_takes_far_rows_where_the_others_are_too_few():
-    X = np.vstack([np.repeat([[0.0, 0.0], [1.0, 0.0]], 6, axis=0), [[1e4, 0.0], [0.0, 1e4]]])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ClusteringWarning)
-        model = PossibilisticCMeans(4, random_state=0).fit(X)
-    assert model.labels_[-1] != model.labels_[-2]

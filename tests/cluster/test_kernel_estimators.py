@@ -5,9 +5,8 @@ import re
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.spatial.distance import cdist, pdist
 from sklearn.base import clone
-from sklearn.datasets import make_blobs, make_circles, make_moons
+from sklearn.datasets import make_blobs, make_circles
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
@@ -22,7 +21,6 @@ from typicality import (
 )
 from typicality.exceptions import (
     BandwidthWarning,
-    CoincidentClustersWarning,
     CollapsedMembershipsWarning,
     IndefiniteKernelWarning,
 )
@@ -171,14 +169,6 @@ def test_kernel_separates_concentric_circles(estimator):
     assert adjusted_rand_score(truth, FuzzyCMeans(2, random_state=0).fit(X).labels_) < 0.2
 
 
-def test_a_path_of_short_steps_joins_moons():
-    X, truth = make_moons(300, noise=0.05, random_state=0)
-    model = FuzzyCMeans(2, kernel="connectivity", random_state=0).fit(X)
-    assert adjusted_rand_score(truth, model.labels_) == 1.0
-    new, expected = make_moons(200, noise=0.05, random_state=1)
-    assert adjusted_rand_score(expected, model.predict(new)) == 1.0
-
-
 def test_rows_of_weight_zero_build_no_path():
     X = np.concatenate([np.arange(0.0, 1.0, 0.1), np.arange(5.0, 6.0, 0.1), [2.0, 3.0, 4.0]])
     weight = np.repeat([1.0, 0.0], [20, 3])
@@ -208,15 +198,6 @@ def test_collapse_in_a_narrow_kernel_asks_for_a_wider_one():
         FuzzyCMeans(2, m=1.5, kernel="gaussian", sigma=0.2, random_state=0).fit(X)
     wider = FuzzyCMeans(2, m=1.5, kernel="gaussian", sigma=0.4, random_state=0).fit(X)
     assert adjusted_rand_score(truth, wider.labels_) == 1.0
-
-
-def test_narrow_kernels_let_possibilistic_clusters_coincide(blobs):
-    """filippone2010, section III: the drawback that leads to the one-cluster version."""
-    settings = {"kernel": "gaussian", "eta_scale": 1.0, "random_state": 0}
-    with pytest.warns(CoincidentClustersWarning):
-        PossibilisticCMeans(3, sigma=0.5, m=1.1, **settings).fit(blobs[0])
-    wide = PossibilisticCMeans(3, sigma=6.0, m=2.0, **settings).fit(blobs[0])
-    assert wide.n_clusters_ == 3
 
 
 def test_kernel_fit_warns_of_widths_that_say_nothing(rng):
@@ -275,36 +256,6 @@ def test_annealing_in_the_input_space(blobs, n_init):
     assert model.n_iter_ == len(model.objective_path_)
 
 
-def test_annealing_to_a_lam_below_the_collapse(blobs):
-    with pytest.warns(CollapsedMembershipsWarning):
-        EntropyCMeans(3, lam=1e-3, init="annealing", random_state=0).fit(blobs[0])
-
-
-def test_points_start_any_entropy(blobs):
-    """Whatever lam and the scale of the kernel are."""
-    X, truth = blobs
-    model = EntropyCMeans(
-        3, lam=1e8, kernel="gaussian", sigma=1e4, init=X[[0, 60, 120]], random_state=0
-    )
-    with pytest.warns(BandwidthWarning, match="too wide"):
-        model.fit(X)
-    assert adjusted_rand_score(truth, model.labels_) == 1.0
-
-
-@pytest.mark.parametrize("kernel", ["precomputed", "dissimilarities"])
-def test_the_order_of_many_rows_without_coordinates_does_not_matter(rng, kernel):
-    X = rng.normal(size=(700, 2))
-    X[:350] += 3.0
-    order = rng.permutation(700)
-    matrices = {"precomputed": Gaussian(2.0), "dissimilarities": lambda A, B: cdist(A, B)}
-    matrix = matrices[kernel](X, X)
-    model = EntropyCMeans(2, kernel=kernel, random_state=0)
-    here = clone(model).fit(matrix)
-    there = clone(model).fit(matrix[np.ix_(order, order)])
-    assert_allclose(there.lam_, here.lam_, rtol=1e-9)
-    assert_allclose(there.memberships_, here.memberships_[order], atol=1e-4)
-
-
 @pytest.mark.parametrize("kernel", ["gaussian", "precomputed"])
 def test_an_iteration_is_one_product(blobs, monkeypatch, kernel):
     from typicality.sums import Dense
@@ -318,12 +269,6 @@ def test_an_iteration_is_one_product(blobs, monkeypatch, kernel):
     model = FuzzyCMeans(3, m=1.5, kernel=kernel, random_state=0)
     model.fit({"gaussian": X, "precomputed": Gaussian(3.0)(X, X)}[kernel])
     assert len(products) == model.n_iter_ + 2  # and one for the mean, one for the start
-
-
-def test_the_width_of_a_laplacian_is_that_of_its_distance(rng):
-    X = rng.normal(size=(200, 20))
-    model = EntropyCMeans(2, lam=100.0, kernel="laplacian", random_state=0).fit(X)
-    assert_allclose(model.sigma_, np.median(pdist(X, "cityblock")) / 2)
 
 
 @pytest.mark.parametrize(

@@ -35,14 +35,6 @@ def test_the_path_in_a_kernel_space_is_judged_by_variances(blobs):
     assert adjusted_rand_score(truth, model.labels_) == 1.0
 
 
-def test_a_given_lambda_has_no_path(blobs):
-    X, _ = blobs
-    model = SequentialPCM().fit(X)
-    model.set_params(lam=0.07).fit(X)
-    assert model.lam_ == 0.07
-    assert not hasattr(model, "lambda_path_")
-
-
 def test_one_cluster_is_one_cluster():
     rng = np.random.default_rng(0)
     for X in (rng.normal(size=(300, 2)), rng.uniform(size=(300, 2))):
@@ -104,12 +96,6 @@ def test_kernels_choose_lambda_on_a_sample(rng, monkeypatch):
     assert adjusted_rand_score(truth, given.labels_) > 0.99
 
 
-def test_many_features_begin_with_less_sparsity():
-    X, truth = make_blobs(200, n_features=100, centers=4, cluster_std=1.5, random_state=0)
-    model = SequentialPCM(assign="all").fit(X)
-    assert adjusted_rand_score(truth, model.labels_) == 1.0
-
-
 @pytest.mark.parametrize(("load", "n_clusters"), [(load_iris, 2), (load_wine, 3)])
 def test_automatic_lambda_finds_the_clusters_of_real_data(load, n_clusters):
     model = SequentialPCM().fit(load().data)
@@ -131,10 +117,3 @@ def test_ties_along_the_path_do_not_depend_on_the_order():
     assert model.lam_ == model.lambda_path_.lam[0]
     order = np.random.default_rng(0).permutation(len(X))
     assert_array_equal(clone(model).fit(X[order]).labels_, model.labels_[order])
-
-
-@pytest.mark.parametrize(("n_clusters", "n_rows", "seed"), [(3, 200, 0), (5, 500, 1)])
-def test_small_gaps_do_not_make_clusters_vanish(n_clusters, n_rows, seed):
-    rng = np.random.default_rng(seed)
-    X = np.concatenate([rng.normal(10 * k, 1, n_rows) for k in range(n_clusters)])[:, None]
-    assert SequentialPCM().fit(X).n_clusters_ == n_clusters

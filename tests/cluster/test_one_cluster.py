@@ -77,18 +77,6 @@ def test_uniform_weights_are_kernel_density_estimation(contaminated, rng):
     assert_allclose(model.weights_, 1 / len(contaminated))
 
 
-def test_the_constrained_problem_ranks_alike(contaminated):
-    """filippone2010, appendix: with sum u = 1 the memberships are only scaled."""
-    model = OneClusterPCM(sigma=0.8, **exact).fit(contaminated)
-    K = Gaussian(0.8)(contaminated, contaminated)
-    u = np.full(len(K), 1 / len(K))
-    for _ in range(300):
-        d = 1 - 2 * K @ u + u @ K @ u
-        u = np.exp(-d / model.eta_)
-        u /= u.sum()
-    assert_allclose(u, model.weights_, atol=1e-10)
-
-
 @every_detector
 def test_scores_thresholds_and_flags_agree(detector, contaminated):
     model = clone(detector)
@@ -112,11 +100,6 @@ def test_the_nominal_part_of_the_training_rows_is_flagged(detector, contaminatio
     model = clone(detector).set_params(contamination=contamination)
     flagged = (model.fit_predict(contaminated) == -1).sum()
     assert flagged == int(contamination * (len(contaminated) + 1))
-
-
-def test_automatic_contamination_is_a_nominal_rate(contaminated):
-    automatic = OneClusterPCM().fit(contaminated)
-    assert automatic.offset_ == OneClusterPCM(contamination=0.05).fit(contaminated).offset_
 
 
 @pytest.mark.parametrize(("d", "sigma"), [(2, "auto"), (10, 0.3)])
@@ -147,19 +130,6 @@ def test_precomputed_kernels_give_the_same(contaminated, rng):
         assert_allclose(given.predict_typicality(K), plain.predict_typicality(rows), atol=1e-10)
         assert_allclose(given.score_samples(K), plain.score_samples(rows), rtol=1e-10)
         assert_array_equal(given.predict(K), plain.predict(rows))
-
-
-def test_precomputed_kernels_with_a_diagonal(contaminated, rng):
-    new = rng.normal(size=(30, 2)) * 3
-    kernel = Polynomial(2)
-    plain = OneClusterPCM(kernel=kernel).fit(contaminated)
-    given = OneClusterPCM(kernel="precomputed").fit(kernel(contaminated, contaminated))
-    assert_allclose(
-        given.score_samples(kernel(contaminated, contaminated)), plain.score_samples(contaminated)
-    )
-    K = kernel(new, contaminated)
-    with pytest.raises(ValueError, match=r"Row 0 of X is not a training row"):
-        given.score_samples(K)
 
 
 def test_dissimilarities_are_points_in_some_space(contaminated, rng):
@@ -203,12 +173,6 @@ def test_detector_warns_of_copies_of_one_point(n, sigma):
     assert model.predict([[9.0, 9.0]]) == -1
 
 
-def test_detector_fits_two_rows():
-    model = OneClusterPCM().fit([[0.0], [1.0]])
-    assert_allclose(model.weights_, 0.5)
-    assert all_finite(model, np.array([[0.0], [1.0], [7.0]]))
-
-
 def test_detector_warns_of_a_tiny_gamma(contaminated):
     with pytest.warns(DegenerateSpreadWarning, match=r"row \d+ alone"):
         model = OneClusterPCM(sigma=0.5, eta_scale=1e-4).fit(contaminated)
@@ -232,31 +196,6 @@ def test_detector_warns_of_a_kernel_that_is_no_scalar_product(rng):
     with pytest.warns(IndefiniteKernelWarning, match=r"[1-9]\d* squared distances .* set to zero"):
         model = OneClusterPCM(kernel="precomputed").fit(indefinite)
     assert all_finite(model, indefinite)
-
-
-def test_kernels_whose_variance_is_negative(rng):
-    """All squared distances by the formula are below zero: they are clipped, and that is said."""
-    X = rng.normal(size=(40, 2))
-    with pytest.warns(IndefiniteKernelWarning):
-        model = OneClusterPCM(kernel="precomputed").fit(Linear().sqdist(X, X) - 1.0)
-    assert model.eta_ > 0
-    assert_array_equal(model.typicality_, 1.0)
-
-
-def test_a_row_may_have_most_of_the_weight_by_right(contaminated):
-    weight = np.ones(len(contaminated))
-    weight[0] = 1000.0
-    model = OneClusterPCM().fit(contaminated, sample_weight=weight)
-    assert model.weights_[0] > 0.5
-
-
-def test_a_diagonal_is_constant_but_for_rounding(contaminated):
-    K = Gaussian(1.0)(contaminated, contaminated)
-    exact_scores = OneClusterPCM(kernel="precomputed").fit(K).score_samples(K[:5])
-    K[0, 0] = np.nextafter(1.0, 2.0)
-    model = OneClusterPCM(kernel="precomputed").fit(K)
-    assert_allclose(model.score_samples(K[:5]), exact_scores, rtol=1e-9)
-    assert np.isfinite(model.score_samples(K[:5] * 0.99)).all()
 
 
 def test_detector_warns_of_dissimilarities_of_no_space(rng):
@@ -331,12 +270,6 @@ def test_a_pipeline_recognises_its_training_rows(rng, dtype, kernel):
     assert_array_equal(pipeline.fit_predict(X), pipeline.predict(X))
 
 
-def test_equal_typicalities_of_equal_rows_are_no_fault():
-    angle = np.linspace(0, 2 * np.pi, 12, endpoint=False)
-    OneClusterPCM(sigma=2.0).fit(np.column_stack([np.cos(angle), np.sin(angle)]))
-    OneClusterPCM().fit([[0.0], [0.0], [1.0], [1.0]])
-
-
 def test_rules_for_sigma_are_not_second_guessed(rng):
     X = rng.normal(size=(500, 20))
     OneClusterPCM(novelty=True).fit(X)
@@ -347,13 +280,6 @@ def test_rules_for_sigma_are_not_second_guessed(rng):
 def test_detector_warns_of_distances_lost_in_rounding(rng):
     with pytest.warns(FeatureWarning, match="Centre the features"):
         OneClusterPCM(kernel="polynomial").fit(rng.normal(size=(50, 2)) + 1e7)
-
-
-def test_constant_features_matter_to_kernels_of_angles(rng):
-    X = np.column_stack([rng.normal(size=(50, 2)), np.full(50, 3.0)])
-    OneClusterPCM(kernel="cosine").fit(X)
-    with pytest.warns(FeatureWarning, match="Constant: feature 2"):
-        OneClusterPCM().fit(X)
 
 
 def test_detector_refuses_bad_rows_to_predict(contaminated):

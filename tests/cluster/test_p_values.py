@@ -1,8 +1,5 @@
 """p-values of one-cluster PCM: valid by the theorem, equal to the formula, safe under errors."""
 
-import pickle
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,10 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.metrics.pairwise import rbf_kernel
 
-from instances import DETECTORS
 from reference import p_values as reference
-from typicality import OneClusterPCM, load, save
-from typicality.exceptions import CalibrationWarning, ClusteringWarning, FeatureWarning
+from typicality import OneClusterPCM
+from typicality.exceptions import CalibrationWarning, FeatureWarning
 from typicality.kernels import Cauchy, Gaussian, Laplacian
 from ways import summed_by
 
@@ -110,21 +106,6 @@ def test_rows_of_the_fit_are_taken_as_new():
     assert (model.p_values(X) >= 2 / 5).all()
 
 
-@pytest.mark.parametrize("detector", DETECTORS[:4], ids=str)
-def test_p_values_of_a_row_are_the_same_alone_in_any_batch_and_after_loading(
-    detector, rng, tmp_path
-):
-    X, new = rng.normal(size=(120, 2)), 2 * rng.normal(size=(25, 2))
-    model = detector.fit(X)
-    together = model.p_values(new)
-    assert_array_equal([model.p_values(row[None])[0] for row in new], together)
-    assert ((together >= 1 / 121) & (together <= 1)).all()
-    save(model, tmp_path / "model")
-    for copy in (load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
-        assert_array_equal(copy.p_values(new), together)
-        assert copy.false_alarm_interval_ == model.false_alarm_interval_
-
-
 @pytest.mark.parametrize("n_rows", [200, 3000])
 def test_compressed_models_give_p_values_within_the_stated_bounds(rng, n_rows):
     X, new = rng.normal(size=(n_rows, 2)), 2 * rng.normal(size=(200, 2))
@@ -173,28 +154,6 @@ def test_split_flags_rows_of_a_coarse_grid_at_the_nominal_rate(rng, n_rows):
         model.fit(np.round(rng.normal(size=(n_rows, 2))))
         rates.append(np.mean(model.predict(np.round(rng.normal(size=(1000, 2)))) == -1))
     assert np.mean(rates) <= 0.06
-
-
-def test_split_draws_the_same_places_whatever_the_rows_hold(rng):
-    """So the halves of exchangeable rows are exchangeable, and p-values valid, for a fixed seed."""
-    model = OneClusterPCM(kernel="linear", calibration="split", random_state=4)
-    rows = rng.normal(size=(20, 9, 1))
-    rows[1], rows[2] = np.sort(rows[0], axis=0), rows[0][::-1]
-    held_out = [tuple(np.flatnonzero(model.fit(X).weights_ == 0)) for X in rows]
-    assert len(held_out[0]) == 4
-    assert set(held_out) == {held_out[0]}
-    others = [model.set_params(random_state=s).fit(rows[0]).weights_ == 0 for s in range(20)]
-    assert (np.sum(others, axis=0) > 0).all()  # every row is held out for some seed
-
-
-@pytest.mark.parametrize("weight", [None, [0.0, 2.0, 0.0]])
-def test_a_single_row_gives_no_small_p_value(weight):
-    X = [[0.0]] if weight is None else [[1.0], [0.0], [5.0]]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ClusteringWarning)
-        model = OneClusterPCM(kernel=Gaussian(1.0)).fit(X, sample_weight=weight)
-    n_rows = 1 if weight is None else 2
-    assert_allclose(model.p_values([[9.0]]), [1.0] if n_rows == 1 else [1 / 3])
 
 
 def test_few_rows_and_the_local_kernel_are_a_warning(rng):

@@ -28,11 +28,6 @@ def test_a_set_is_read_from_the_folder_of_the_environment(folder, monkeypatch):
     assert_array_equal(y, np.arange(5000) % 15)
 
 
-def test_a_folder_given_goes_before_that_of_the_environment(folder, monkeypatch):
-    monkeypatch.setenv("TYPICALITY_DATA", "/nowhere")
-    assert load_s2(folder)[0].shape == (5000, 2)
-
-
 @pytest.mark.parametrize("lines", [S2_LINES[:-1], ["x,label", *["1,2"] * 5000]])
 def test_another_file_of_that_name_is_refused(folder, lines):
     (folder / "s2.csv").write_text("\n".join(lines))

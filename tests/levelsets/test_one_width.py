@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
@@ -77,20 +76,3 @@ def test_one_width_leaves_out_a_few_outliers_near_each_other(rng, size):
     model = AlphaCutClustering(kernel="gaussian").fit(X)
     assert model.n_clusters_ == 2
     assert (model.labels_[-size:] == -1).all()
-
-
-def test_one_width_leaves_out_small_cores_on_request():
-    X, _ = make_blobs([200, 40], centers=[[0, 0], [6, 0]], cluster_std=0.7, random_state=0)
-    every = AlphaCutClustering(kernel="gaussian").fit(X)
-    large = AlphaCutClustering(kernel="gaussian", min_cluster_size=60).fit(X)
-    assert (every.n_clusters_, large.n_clusters_) == (2, 1)
-
-
-@pytest.mark.parametrize("n_rows", [1, 3, 11])
-@pytest.mark.filterwarnings("ignore::typicality.exceptions.DegenerateSpreadWarning")
-def test_one_width_answers_for_few_rows(n_rows, rng):
-    X = rng.normal(size=(n_rows, 2))
-    for at_least in (1, 2):
-        model = AlphaCutClustering(kernel="gaussian", at_least=at_least).fit(X)
-        assert model.n_clusters_ == min(at_least, n_rows)
-        assert_array_equal(model.predict(X), model.labels_)

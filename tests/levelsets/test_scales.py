@@ -4,7 +4,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
@@ -131,16 +130,6 @@ def test_evidence_ignores_clusters_that_are_too_small(monkeypatch):
     assert adjusted_rand_score(y[sample.tree.sample.rows], sample.labels) == 1.0
 
 
-def test_evidence_counts_copies_as_rows(rng):
-    X = rng.normal(size=(60, 2))
-    place = np.vstack([X, [[15.0, 15.0]]])
-    weight = np.append(np.ones(60), 90.0)
-    choice = choose(place, weight=weight)
-    assert_array_equal(np.sort(np.bincount(choice.partition.labels)), [1, 60])
-    assert choice.evidence > 1.0
-    assert choose(place).partition.n_clusters == 1
-
-
 @pytest.mark.parametrize("gap", [4.0, 5.5])
 def test_choice_finds_two_clusters_on_a_line(gap):
     found = []
@@ -149,11 +138,6 @@ def test_choice_finds_two_clusters_on_a_line(gap):
         X[:400] += gap
         found.append(choose(X).partition.n_clusters)
     assert found == [2, 2, 2]
-
-
-def test_choice_is_one_cluster_when_all_distances_are_equal():
-    choice = choose(np.eye(30))
-    assert (choice.partition.n_clusters, choice.evidence, choice.agreement) == (1, 0.0, 1.0)
 
 
 @pytest.mark.parametrize("at_least", [1, 3, 40])

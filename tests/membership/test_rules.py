@@ -182,24 +182,3 @@ def test_noise_has_a_membership_of_its_own():
         assert_allclose(rule.memberships(d), with_noise[:, :2], rtol=1e-14)
         assert labels(rule, d).tolist() == [0, -1, 0]
         assert_allclose(FuzzyWithNoise(m).memberships(d), Fuzzy(m).memberships(d), rtol=1e-14)
-
-
-def test_limits_of_fuzziness():
-    d = np.array([[1.0, 2.0, 4.0]])
-    assert_allclose(Fuzzy(1 + 1e-6).memberships(d), Hard().memberships(d), atol=1e-12)
-    assert_allclose(Entropic(1e4).memberships(d), Hard().memberships(d), atol=1e-12)
-    assert_allclose(Fuzzy(1e9).memberships(d), 1 / 3, atol=1e-8)
-    assert_allclose(Entropic(1e-9).memberships(d), 1 / 3, atol=1e-8)
-
-
-def test_typicality_at_the_spread():
-    eta = np.array([0.5, 2.0])
-    assert_allclose(Possibilistic1996(eta).memberships(eta[None]), np.exp(-1))
-    assert_allclose(Possibilistic1993(eta, 3.0).memberships(eta[None]), 0.5)
-
-
-@pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
-def test_subclass_of_a_rule_does_not_inherit_its_compiled_form(index):
-    rule = rules(2)[index]
-    other = type("Other", (type(rule),), {})(**vars(rule))
-    assert other.compiled_form is None

@@ -75,23 +75,10 @@ def test_success_rate_matches_the_first_of_equal_classes():
     assert success_rate(true, [1 - k for k in pred]) == 4 / 6
 
 
-@given(labels(12), st.permutations(range(4)))
-def test_names_of_clusters_do_not_matter_where_they_are_the_same(true, names):
-    pred = np.append(names, -1)[true]
-    expected = np.mean(true != -1)
-    assert success_rate(true, pred) == success_rate(true, pred, matching="optimal") == expected
-
-
 def test_rows_that_belong_nowhere_are_failures():
     assert success_rate([0, 0, 1, 1], [-1, -1, -1, -1]) == 0
     assert success_rate([-1, -1, 1, 1], [-1, 0, 1, 1]) == 0.5
     assert success_rate(["a", "b"], ["b", "a"]) == 1
-
-
-def test_whole_numbers_of_any_type_know_minus_one():
-    true, pred = np.array([0, 0, 1], np.uint8), np.array([-1, 5, 6])
-    for same in (pred.astype(object), pred.astype(float), pred.astype(np.int8), pred.tolist()):
-        assert success_rate(true, same) == 2 / 3
 
 
 # ---- flags --------------------------------------------------------------------------------------
@@ -104,8 +91,3 @@ def test_jaccard_is_that_of_two_sets(flags):
     assert jaccard_score(a, b) == jaccard_score(b, a) == expected
     assert jaccard_score(np.where(a, -1, 1), b) == expected
     assert jaccard_score(np.where(a, -1.0, 1.0), np.where(b, -1, 1)) == expected
-
-
-def test_detectors_that_flag_nothing_agree():
-    assert jaccard_score([False, False], [1, 1]) == 1
-    assert jaccard_score([False, True], [1, 1]) == 0

@@ -183,10 +183,6 @@ def test_other_formats_are_refused(folder, text, words):
     assert words in refusal(folder)
 
 
-def test_what_is_no_folder_is_refused(tmp_path):
-    assert "the folder does not exist" in refusal(tmp_path / "nowhere")
-
-
 def test_trusted_types_are_classes_of_the_library_and_arrays():
     """A class that is renamed would leave the checks of `_SOUND` without effect."""
     names = [name for name in trusted_types() if name.startswith("typicality.")]

@@ -36,7 +36,6 @@ from instances import (
     PARTIAL,
     WITH_NOISE,
 )
-from sklearn_checks import callback, needs_callbacks
 from typicality import AlphaCutClustering, AutoClustering, FuzzyCMeans, OneClusterPCM, load, save
 from typicality import trusted_types as trusted
 from typicality.exceptions import ModelFileError
@@ -167,29 +166,6 @@ def test_skops_needs_no_more_than_the_trusted_types(fitted):
     model, rows, new = fitted
     again = skops.io.loads(skops.io.dumps(model), trusted=trusted())
     assert bits(again, rows, new) == bits(model, rows, new)
-
-
-def test_unfitted_model_can_be_saved(tmp_path):
-    model = make_pipeline(StandardScaler(), FuzzyCMeans(5, m=1.4, kernel=Gaussian(2.0)))
-    again = load(save(model, tmp_path / "m"))
-    assert repr(again) == repr(model)
-    assert not hasattr(again[-1], "labels_")
-
-
-def test_loaded_model_keeps_names_of_features_and_outputs(tmp_path):
-    frame = pd.DataFrame({"width": ROWS[:, 0], "größe": ROWS[:, 1]})
-    model = FuzzyCMeans(2).set_output(transform="pandas").fit(frame)
-    again = load(save(model, tmp_path / "m"))
-    assert again.feature_names_in_.tolist() == ["width", "größe"]
-    assert again.transform(frame).equals(model.transform(frame))
-    assert again.status_ is model.status_
-
-
-@needs_callbacks
-def test_callbacks_are_left_out(tmp_path):
-    model = FuzzyCMeans(2).fit(ROWS).set_callbacks(callback.ProgressBar())
-    assert not hasattr(load(save(model, tmp_path / "m")), "_skl_callbacks")
-    assert hasattr(model, "_skl_callbacks")
 
 
 def test_transformers_of_another_scikit_learn_are_warned_of(tmp_path, monkeypatch):

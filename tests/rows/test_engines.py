@@ -14,7 +14,6 @@ from typicality import (
     AdaptivePCM,
     EntropyCMeans,
     FuzzyCMeans,
-    OneClusterPCM,
     PossibilisticCMeans,
     SequentialPCM,
     SparseAdaptivePCM,
@@ -22,7 +21,7 @@ from typicality import (
 )
 from typicality._threads import TreeSum
 from typicality.exceptions import TableError
-from typicality.rows import ArrayRows, DistinctRows, base, file
+from typicality.rows import ArrayRows, DistinctRows, file
 
 dask = pytest.importorskip("dask", reason="Dask is not installed: its engine is not tested")
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
@@ -112,21 +111,6 @@ def test_two_processes_give_the_bits_of_the_fold_in_memory(cluster, X, estimator
     assert_array_equal(spread.predict(chunked(X, CUTS[3])).compute(), blocks.labels_)
 
 
-def test_two_processes_give_the_bits_of_a_density(cluster, X):
-    blocks = OneClusterPCM().fit(ArrayRows(X, cuts=CUTS[3]))
-    spread = OneClusterPCM().fit(chunked(X, CUTS[3]))
-    assert_array_equal(spread.typicality_.compute(), blocks.typicality_)
-    assert spread.offset_ == blocks.offset_
-
-
-@pytest.mark.parametrize("n_blocks", [16, 33, 260])
-def test_many_blocks_are_added_as_in_memory(X, n_blocks):
-    cuts = tuple(np.linspace(0, len(X), n_blocks + 1, dtype=int)[1:-1])
-    with dask.config.set(scheduler="synchronous"):
-        total = dask_rows(chunked(X, cuts)).fold(lambda block: block.X.sum(axis=0))
-    assert_array_equal(total, ArrayRows(X, cuts=cuts).fold(lambda block: block.X.sum(axis=0)))
-
-
 def test_partitions_whose_number_of_rows_changes_are_refused(X):
     lengths = iter([640, 640, 641])
 
@@ -139,27 +123,6 @@ def test_partitions_whose_number_of_rows_changes_are_refused(X):
         assert_array_equal(rows.fold(lambda block: len(block.X)), 640)
         with pytest.raises(ValueError, match="had 640 rows, and now has 641"):
             rows.fold(lambda block: len(block.X))
-
-
-def test_partitions_whose_rows_change_are_refused():
-    drawn = da.from_delayed(dask.delayed(np.random.default_rng().random)((500, 3)), (500, 3), float)
-    with dask.config.set(scheduler="synchronous"):
-        rows = dask_rows(drawn)
-        with pytest.raises(ValueError, match=r"now has other ones.*X\.persist"):
-            rows.fold(lambda block: len(block.X))
-
-
-def test_a_task_that_blocks_have_in_common_runs_once_a_pass(X):
-    calls = []
-    whole = dask.delayed(lambda: calls.append(0) or X, pure=True)()
-    shared = da.from_delayed(whole, X.shape, X.dtype).rechunk((640, 3))
-    with dask.config.set(scheduler="synchronous"):
-        rows = dask_rows(shared)
-        before = len(calls)
-        total = rows.fold(lambda block: block.X.sum(axis=0))
-    assert len(calls) == before + 1
-    expected = ArrayRows(X, cuts=(640, 1280)).fold(lambda block: block.X.sum(axis=0))
-    assert_array_equal(total, expected)
 
 
 def test_weights_may_come_from_the_table_of_the_rows(X, weight):
@@ -262,14 +225,6 @@ def test_a_killed_worker_does_not_change_a_bit(cluster, X):
     assert killer.has_killed
 
 
-def test_rows_that_workers_keep_are_used(cluster, X):
-    estimator = FuzzyCMeans(3, random_state=0)
-    expected = clone(estimator).fit(ArrayRows(X, cuts=(900,)))
-    same_fit(clone(estimator).fit(cluster.persist(chunked(X, (900,)))), expected)
-    doubled = cluster.persist(chunked(X / 2, (900,))) * 2  # tasks that need data of workers
-    same_fit(clone(estimator).fit(doubled), expected)
-
-
 def test_dask_frames_have_names_and_refuse_text(X):
     frames = pytest.importorskip("dask.dataframe")
     import pandas as pd
@@ -291,16 +246,6 @@ def test_what_is_wrong_with_a_partition_is_named(X):
         FuzzyCMeans(3).fit(da.ones(5))
     with pytest.raises(ValueError, match="same partitions"):
         FuzzyCMeans(3).fit(chunked(X, CUTS[3]), sample_weight=da.ones(1920, chunks=1920))
-
-
-def test_unknown_chunks_are_counted(X):
-    some = chunked(X, CUTS[3])
-    unknown = some[some[:, 0] > -1e9]
-    assert np.isnan(unknown.shape[0])
-    same_fit(
-        FuzzyCMeans(3, random_state=0).fit(unknown),
-        FuzzyCMeans(3, random_state=0).fit(ArrayRows(X, cuts=CUTS[3])),
-    )
 
 
 def test_files_that_cannot_be_used_are_refused_by_name(tmp_path, X):
@@ -369,16 +314,6 @@ def test_tree_sum_adds_neighbours_whatever_comes_next(n):
     assert sums.total() == level[0]
 
 
-def test_reduce_joins_the_results_of_all_blocks_in_every_engine(X):
-    cuts = (500, 501, 1200)
-    with dask.config.set(scheduler="synchronous"):
-        for rows in (ArrayRows(X, cuts=cuts), dask_rows(chunked(X, cuts))):
-            assert rows.reduce(lambda block: block.start, max) == 1200
-            starts = rows.reduce(lambda block: [block.start], lambda one, more: one + more)
-            assert starts == [0, *cuts]
-            assert_array_equal(rows.take(np.array([1300, 3, 500])), X[[1300, 3, 500]])
-
-
 @pytest.mark.parametrize("at_most", [10, 100, 5000])
 def test_samples_of_blocks_are_the_sample_of_all_rows(rng, at_most):
     X = rng.integers(0, 40, size=(3000, 2)).astype(float)
@@ -391,23 +326,3 @@ def test_samples_of_blocks_are_the_sample_of_all_rows(rng, at_most):
     assert_array_equal(parts.weight, whole.weight)
     assert_array_equal(X[parts.index], whole.rows)
     assert parts.n_distinct == whole.n_distinct
-
-
-@pytest.mark.parametrize("n_values", [40, 3, 1000000])  # distinct rows: some, few, all
-def test_samples_by_small_hashes_alone_are_those_of_all_hashes(monkeypatch, rng, n_values):
-    monkeypatch.setattr(base, "LARGEST_SAMPLE", 100)
-    X = rng.integers(0, n_values, size=(3000, 2)).astype(float)
-    weight = rng.integers(0, 3, size=3000).astype(float)
-    sample = ArrayRows(X, weight, (1000, 1001, 2500)).sample(100)
-    whole = DistinctRows.of(X, weight, at_most=100)
-    assert_array_equal(sample.rows, whole.rows)
-    assert_array_equal(sample.weight, whole.weight)
-    assert sample.n_distinct == whole.n_distinct
-
-
-def test_rows_behind_a_shuffle_are_used(cluster, rng):
-    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
-    frame = pd.DataFrame(rng.normal(size=(300, 3)), columns=list("abc"))
-    rows = dask_rows(dd.from_pandas(frame, npartitions=5).shuffle("a", npartitions=1))
-    total = rows.fold(lambda block: block.X.sum(axis=0))
-    assert_allclose(total, frame.to_numpy().sum(axis=0))

@@ -1,7 +1,5 @@
 """Kernel-induced spaces are learned from rows in memory; every engine gives what an array gives."""
 
-import pickle
-from copy import deepcopy
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +12,6 @@ import typicality
 from typicality import (
     AdaptivePCM,
     AlphaCutClustering,
-    AutoClustering,
     EntropyCMeans,
     FuzzyCMeans,
     OneClusterPCM,
@@ -53,11 +50,6 @@ def groups(n_features):
     rng = np.random.default_rng([0, n_features])
     rows = [rng.normal(m, 1.0, (200, n_features)) for m in (0.0, 5.0, 10.0)]
     return rng.permutation(np.concatenate([*rows, rng.uniform(-4, 14, (30, n_features))]))
-
-
-@pytest.fixture(scope="module", params=[2, 5], ids="{} features".format, name="X")
-def rows_of_groups(request):
-    return groups(request.param)
 
 
 @pytest.fixture(scope="module")
@@ -238,29 +230,6 @@ def test_models_are_saved_without_what_is_lazy(tmp_path, X, estimator):
     assert not hasattr(loaded, "typicality_")
 
 
-@pytest.mark.parametrize(
-    "estimator", [OneClusterPCM(), FuzzyCMeans(3, random_state=0), AlphaCutClustering()], ids=repr
-)
-def test_models_with_lazy_attributes_are_pickled_copied_and_cloned(flat, estimator):
-    with dask.config.set(scheduler="synchronous"):
-        model = clone(estimator).fit(chunked(flat))
-        loaded = pickle.loads(pickle.dumps(model))
-        lazy = vars(model).keys() & {"labels_", "typicality_", "memberships_"}
-        assert lazy
-        for name in lazy:
-            assert_array_equal(getattr(loaded, name), getattr(model, name).compute())
-        assert_array_equal(deepcopy(model).predict(flat), model.predict(flat))
-    assert_array_equal(loaded.predict(flat), model.predict(flat))
-    assert repr(clone(model)) == repr(estimator)
-
-
-def test_models_of_files_are_saved_with_their_labels(tmp_path, flat):
-    np.save(tmp_path / "rows.npy", np.concatenate([flat, flat[:5]]))
-    model = AlphaCutClustering().fit(open_rows(tmp_path / "rows.npy"))
-    typicality.save(model, tmp_path / "model")
-    assert_array_equal(typicality.load(tmp_path / "model").labels_, model.labels_)
-
-
 # ---- alpha-cuts ----------------------------------------------------------------------------------
 
 
@@ -318,14 +287,6 @@ def test_kernels_of_all_rows_are_refused(flat, kernel):
             estimator.fit(ArrayRows(flat))
 
 
-@pytest.mark.usefixtures("too_large")
-def test_all_rows_are_not_learned_from_where_they_are_not_in_memory(flat):
-    with pytest.raises(ValueError, match="max_samples='auto'"):
-        OneClusterPCM(max_samples=None).fit(ArrayRows(flat))
-    with pytest.raises(ValueError, match="AutoClustering compares methods on all rows"):
-        AutoClustering().fit(ArrayRows(flat))
-
-
 def test_full_p_values_need_a_fit_on_all_rows_of_an_array(flat):
     with pytest.raises(ValueError, match="takes arrays only"):
         OneClusterPCM().fit(flat).p_values(ArrayRows(flat), method="full")
@@ -343,15 +304,3 @@ def test_models_of_every_engine_explain_their_rows(tmp_path, flat):
     with dask.config.set(scheduler="synchronous"):
         for rows in engines(flat, tmp_path):
             assert_allclose(OneClusterPCM().fit(rows).explain(flat[:3]).deviations, plain)
-
-
-def test_models_of_a_sample_explain_rows_of_a_frame(flat):
-    pd = pytest.importorskip("pandas", reason="pandas is not installed")
-    frame = pd.DataFrame(flat, columns=["a", "b"])
-    reasons = OneClusterPCM(max_samples=500).fit(frame).explain(frame[:3])
-    assert reasons.deviations.shape == (3, 2)
-
-
-def test_sums_tell_the_size_of_the_sample(flat):
-    assert "sample of 500 distinct rows of 630" in OneClusterPCM(max_samples=500).fit(flat).sums_
-    assert "sample" not in OneClusterPCM().fit(ArrayRows(flat)).sums_

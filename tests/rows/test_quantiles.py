@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from typicality.rows import ArrayRows, quantile
-from typicality.rows.quantiles import Histogram, weighted_quantile
+from typicality.rows.quantiles import weighted_quantile
 
 values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
 
@@ -28,12 +28,6 @@ def test_weighted_quantile_counts_weight_k_as_k_copies(values, rate, data):
 def test_weighted_quantile_is_that_of_numpy_without_weights(rng):
     values = rng.normal(size=31)
     assert weighted_quantile(values, 0.07) == np.quantile(values, 0.07, method="weibull")
-
-
-def test_weighted_quantile_ignores_equal_weights_that_sum_to_one(rng):
-    values = rng.normal(size=500)
-    weight = np.full(500, 1 / 500)
-    assert_allclose(weighted_quantile(values, 0.1, weight), weighted_quantile(values, 0.1))
 
 
 def test_weighted_quantile_has_the_nominal_probability_for_new_values(rng):
@@ -79,11 +73,3 @@ def test_quantile_counts_weights_as_copies(rng, kind, rate, scale):
     weight = scale * rng.integers(0, 4, len(values)).astype(float)
     found = quantile(rows_of(values, weight), first_column, rate)
     assert_allclose(found, weighted_quantile(values, rate, weight), rtol=1e-15)
-
-
-def test_quantile_of_minus_infinity_is_minus_infinity():
-    values = np.array([-np.inf, -np.inf, -1.0, 0.0])
-    assert quantile(rows_of(values), first_column, 0.2) == -np.inf
-    ends = Histogram.of(values, None).lower_ends
-    assert ends[0] == -np.inf
-    assert (ends[1:] <= values[2:]).all()

@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import normalize
 
 import typicality
 from typicality import (
@@ -25,16 +24,11 @@ from typicality import (
     SparseAdaptivePCM,
 )
 from typicality._sparse import (
-    SparseArray,
     sparse_distances,
-    sparse_order,
     sparse_rows,
-    sqdist_to_points,
-    stack_rows,
 )
-from typicality.exceptions import FeatureWarning
 from typicality.kernels import Gaussian, LocalGaussian
-from typicality.rows import ArrayRows, DistinctRows, SparseRows, content_hash
+from typicality.rows import DistinctRows, SparseRows, content_hash
 
 CMEANS = [
     FuzzyCMeans(3, random_state=0),
@@ -64,19 +58,7 @@ DENSITIES = [
     OneClusterPCM(sigma="scott", weights="uniform"),
     OneClusterPCM(sigma=3.0, calibration="split", random_state=0),
 ]
-CUTS = {1: (), 3: (90, 300), 17: (*range(25, 400, 25), 400)}
 FITTED = ("cluster_centers_", "objective_path_", "prototype_labels_", "n_iter_", "labels_")
-
-
-@pytest.fixture(scope="module", name="X")
-def three_topics():
-    """Rows of three groups, each with words of its own and a few common ones."""
-    rng = np.random.default_rng(3)
-    rows = np.zeros((420, 40))
-    for row, group in zip(rows, rng.integers(0, 3, 420), strict=True):
-        row[rng.integers(10 * group, 10 * group + 10, 6)] = rng.uniform(0.5, 1.5)
-        row[rng.integers(30, 40, 2)] = rng.uniform(0.5, 1.5, 2)
-    return rows
 
 
 @pytest.fixture(scope="module")
@@ -129,34 +111,6 @@ def test_densities_of_sparse_rows_are_those_of_an_array(X, weight, estimator):
     assert_allclose(sparse.transform(rows), dense.transform(X), rtol=1e-11)
 
 
-@pytest.mark.parametrize(
-    ("estimator", "n_blocks"), [(CMEANS[0], 1), (CMEANS[3], 3), (CMEANS[5], 17), (CMEANS[6], 3)]
-)
-def test_blocks_change_no_more_than_rounding_and_empty_ones_no_bit(X, weight, estimator, n_blocks):
-    rows, cuts = sparse_rows(sp.csr_array(X)), CUTS[n_blocks]
-    blocks = clone(estimator).fit(SparseRows(rows, weight, cuts))
-    with_empty = clone(estimator).fit(SparseRows(rows, weight, (0, *cuts, *cuts[-1:])))
-    for name in FITTED:
-        assert_array_equal(getattr(blocks, name), getattr(with_empty, name), err_msg=name)
-    plain = clone(estimator).fit(X, sample_weight=weight)
-    assert_allclose(blocks.cluster_centers_, plain.cluster_centers_, rtol=1e-12, atol=1e-12)
-    assert_array_equal(blocks.labels_, plain.labels_)
-
-
-@pytest.mark.parametrize("init", ["points", "memberships", "callable"])
-def test_starts_given_by_the_user_work_for_sparse_rows(X, init):
-    memberships = np.random.default_rng(0).dirichlet(np.ones(3), len(X))
-    given = {"points": X[:3], "memberships": memberships, "callable": lambda X, c, r: chosen(X)}
-    dense, sparse = (
-        FuzzyCMeans(3, m=1.2, init=given[init]).fit(rows) for rows in (X, sp.csr_array(X))
-    )
-    agree(dense, sparse, X)
-
-
-def chosen(rows):
-    return rows[:3].toarray() if sp.issparse(rows) else rows[:3]
-
-
 @pytest.mark.parametrize("convert", [sp.csr_array, sp.csc_matrix, sp.coo_array, "untidy"])
 def test_kinds_of_sparse_matrices_give_the_same_bits(X, convert):
     expected = FuzzyCMeans(3, random_state=0).fit(sp.csr_matrix(X))
@@ -180,14 +134,6 @@ def untidy(X):
     order = np.lexsort((-columns, rows))
     ends = np.append(0, np.cumsum(np.bincount(rows, minlength=n)))
     return sp.csr_matrix((data[order], columns[order], ends), shape=X.shape)
-
-
-@pytest.mark.parametrize("estimator", [CMEANS[0], BY_KERNEL[0], OneClusterPCM()], ids=repr)
-def test_single_precision_stays_single(X, estimator):
-    rows = sp.csr_array(X.astype(np.float32))
-    sparse, dense = clone(estimator).fit(rows), clone(estimator).fit(rows.toarray())
-    assert sparse.transform(rows).dtype == np.float32
-    assert_allclose(sparse.transform(rows), dense.transform(rows.toarray()), rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("estimator", [CMEANS[0], BY_KERNEL[3], OneClusterPCM()], ids=repr)
@@ -261,16 +207,6 @@ def test_values_that_are_no_numbers_are_named(X):
         FuzzyCMeans(3).fit(bad)
 
 
-def test_rare_features_are_not_small_ones_but_small_ones_are_told(X):
-    rare = X.copy()
-    rare[:, 39] = 0.0
-    rare[0, 39] = 1.0
-    FuzzyCMeans(3, random_state=0).fit(sp.csr_array(rare))
-    rare[0, 39] = 1e-5
-    with pytest.warns(FeatureWarning, match="scales"):
-        FuzzyCMeans(3, random_state=0).fit(sp.csr_array(rare))
-
-
 # ---- memory -------------------------------------------------------------------------------------
 
 _LARGE = """
@@ -307,11 +243,6 @@ def mixed(rng):
     return np.concatenate([rows, np.zeros((2, 6)), rows[:50]]).astype(float)
 
 
-def test_sparse_rows_have_the_order_of_an_array(mixed):
-    order = sparse_order(sparse_rows(mixed))
-    assert_array_equal(mixed[order], mixed[np.lexsort(mixed.T[::-1])])
-
-
 @pytest.mark.parametrize("at_most", [20, 10_000])
 def test_distinct_sparse_rows_are_those_of_an_array(rng, mixed, at_most):
     weight = rng.integers(0, 3, len(mixed)).astype(float)
@@ -341,38 +272,3 @@ def test_distances_keep_their_digits_however_far_from_zero(rng, mixed, metric, f
     assert_array_equal(
         sparse_distances(rows[7:9], mixed, metric), sparse_distances(rows, rows, metric)[7:9]
     )
-
-
-@pytest.mark.parametrize("far", [0.0, 1e4])
-def test_distances_to_points_keep_their_digits_however_far_from_zero(rng, mixed, far):
-    mixed[:, 0] += far
-    origin, points = mixed.mean(axis=0), rng.normal(size=(3, 6))
-    points[0] = mixed[5] - origin
-    expected = np.sum((mixed[:, None] - origin - points) ** 2, axis=2)
-    found = sqdist_to_points(sparse_rows(mixed), points, origin)
-    assert_allclose(found, expected, rtol=1e-12)
-    assert found[5, 0] == 0.0
-
-
-def test_a_sparse_array_has_a_length_and_slices_that_share_its_memory(mixed):
-    rows = sparse_rows(sp.csr_matrix(mixed))
-    assert len(rows) == len(mixed)
-    assert len(rows[5:3]) == 0
-    assert rows[:] is rows
-    assert np.shares_memory(rows[10:20].data, rows.data)
-    for key in (slice(10, 20), slice(-5, None), slice(0, 30, 3), np.array([3, 1]), mixed[:, 0] > 0):
-        assert type(rows[key]) is SparseArray
-        assert_array_equal(rows[key].toarray(), mixed[key])
-    assert_array_equal(
-        stack_rows([rows[3:9], rows[:0], rows[:2]]).toarray(), mixed[[*range(3, 9), 0, 1]]
-    )
-    assert_allclose(rows.directions.toarray(), normalize(mixed), rtol=1e-15)
-    index = np.array([400 % len(mixed), 3, 3])
-    assert_array_equal(SparseRows(rows, cuts=(50,)).take(index).toarray(), mixed[index])
-    assert_array_equal(ArrayRows(mixed).take(index), mixed[index])
-
-
-def test_kernel_models_keep_sparse_rows_sparse(rng):
-    X = sp.csr_array(rng.random((60, 300)) * (rng.random((60, 300)) < 0.3))
-    model = OneClusterPCM().fit(X)
-    assert sp.issparse(model._left_out.columns.training)

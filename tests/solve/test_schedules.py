@@ -11,7 +11,7 @@ from typicality.membership import SparsePossibilistic
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.sparse import collapse_weight
 from typicality.membership.spread import AdaptedSpread
-from typicality.solve.indices import PartitionIndex, partition_index
+from typicality.solve.indices import PartitionIndex
 from typicality.solve.picard import PicardResult, Status, picard
 from typicality.solve.schedules import Sequential, follow_path, lambda_grid, rising_path
 from typicality.solve.step import Alternation
@@ -114,14 +114,3 @@ def test_lambda_path_keeps_away_from_cliffs(sequential):
     path, _ = follow_path(few, grid, few.begin(0.02), made_up([5.0, 1.0, *[0.0] * 9]), few.run)
     assert path.n_clusters.tolist() == [2, 2, 0]
     assert path.chosen == 0
-
-
-def test_lambda_path_ends_when_no_cluster_is_left(sequential):
-    grid = np.array([0.04, 0.05, 50.0, 60.0])
-    index = partition_index(sequential.space)
-    path, result = follow_path(sequential, grid, sequential.begin(0.04), index, sequential.run)
-    assert path.n_clusters.tolist() == [3, 3, 0]
-    assert np.isnan(path.index[-1])
-    assert path.unassigned[0] <= path.unassigned[-1] == 1.0
-    assert path.chosen == 0
-    assert result.state.prototypes.n_clusters == 3

@@ -89,34 +89,6 @@ def test_sweep_is_a_lloyd_iteration_when_the_rule_is_hard(rng):
     assert_array_equal(ours.labels(Hard(), X), lloyd.labels_)
 
 
-@pytest.mark.parametrize("index", [0, 1, 10])
-def test_fold_does_not_depend_on_threads(rng, index):
-    X, weight, centers = sample(rng, 60_000, 3, 4)
-    rule, prototypes = rules(4)[index], Centroids.at(centers, X.mean(axis=0))
-    folded = []
-    for limit in (1, 2, 7):
-        with threadpool_limits(limit):
-            folded.append(sums_of(rule, prototypes, X, weight))
-    for other in folded[1:]:
-        assert_array_equal(folded[0].sums, other.sums)
-        assert_array_equal(folded[0].mass, other.mass)
-        assert folded[0].objective == other.objective
-
-
-@pytest.mark.parametrize("m", [1.2, 1.5, 1.7, 2.0, 3.0, 10.0])
-def test_fuzzy_memberships_have_nearly_all_digits(rng, m):
-    """Errors of logarithms of distances, about 5e-16, count 1 / (m - 1) times."""
-    X = 3 * rng.normal(size=(5000, 8))
-    prototypes = Centroids.at(X[:10] + 0.01, X.mean(axis=0))
-    sqdist = prototypes.sqdist(X).astype(np.longdouble)
-    ratio = (sqdist.min(axis=1, keepdims=True) / sqdist) ** (1 / (np.longdouble(m) - 1))
-    u = ratio / ratio.sum(axis=1, keepdims=True)
-    assert_allclose(prototypes.memberships(Fuzzy(m), X), u, rtol=3e-15 / min(1, m - 1))
-    moments = sums_of(Fuzzy(m), prototypes, X)
-    assert_allclose(moments.mass, (u**m).sum(axis=0), rtol=1e-14)
-    assert_allclose(moments.objective, (u**m * sqdist).sum(), rtol=1e-14)
-
-
 @pytest.mark.parametrize("offset", [1e6, 1e9])
 def test_sweep_loses_no_digits_when_data_lie_far_from_zero(rng, offset):
     """The prototypes move with the data, to the precision the data themselves have."""

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from instances import KERNELS, RULE_NAMES, rules
+from instances import KERNELS, ONE_OF_EACH_RULE, rules
 from reference import kernel_space as reference
 from typicality.kernels import Gaussian, Linear
 from typicality.membership import Fuzzy
-from typicality.rows import ArrayRows
 from typicality.spaces import Euclidean, Gram
 from typicality.sums import PrecomputedKernel
 
-every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
+every_rule = pytest.mark.parametrize("index", ONE_OF_EACH_RULE.values(), ids=ONE_OF_EACH_RULE)
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
 
 
@@ -81,30 +80,6 @@ def test_relative_move_is_that_of_the_input_space_when_the_kernel_is_linear(rng)
     )
 
 
-@every_kernel
-@pytest.mark.parametrize("index", [0, 1, 6, 8, 12, 13], ids=lambda i: RULE_NAMES[i])
-def test_sweep_never_raises_the_objective(rng, kernel, index):
-    """For scalar products; and for all, no number leaves the finite ones."""
-    X, weight, start = sample(rng)
-    rule = rules(3)[index]
-    space = Gram(kernel, X, weight)
-    prototypes, objectives = space.prototypes(start), []
-    for _ in range(15):
-        sweep = space.sweep(rule, prototypes)
-        prototypes = sweep.prototypes
-        objectives.append(sweep.objective)
-    assert np.isfinite(objectives).all()
-    allowed = 1e-8 * np.abs(objectives).max() if kernel.positive_semidefinite else np.inf
-    assert (np.diff(objectives) <= allowed).all()
-
-
-def test_kernel_space_is_linear_when_the_kernel_is_wide(rng):
-    X, _, start = sample(rng)
-    wide, plain = Gram(Gaussian(1e7), X), Gram(Linear(), X)
-    ratio = wide.prototypes(start).sqdist(X) / plain.prototypes(start).sqdist(X)
-    assert_allclose(ratio, 1e-14, rtol=1e-9)
-
-
 def test_at_places_points_at_the_means_of_their_nearest_rows(rng):
     X, weight, _ = sample(rng)
     far, reached = np.array([[90.0, 90.0]]), X[[0, 20, 40]]
@@ -131,17 +106,3 @@ def test_kernel_space_measures_indefinite_kernels(rng):
     by_hand = 2 * prototypes.products - prototypes.energy
     assert space.n_clipped(prototypes) == np.sum(by_hand < 0) > 0
     assert (prototypes.training_sqdist >= 0).all()
-
-
-@every_rule
-def test_sweep_by_blocks_is_that_of_all_rows(rng, index):
-    X, weight, start = sample(rng)
-    rule = rules(3)[index]
-    space = Gram(Gaussian(1.0), X, weight)
-    whole = space.sweep(rule, space.prototypes(start))
-    space.rows = ArrayRows(X, weight, cuts=range(7, len(X), 7))
-    sweep = space.sweep(rule, space.prototypes(start))
-    assert_allclose(sweep.objective, whole.objective, rtol=1e-12)
-    assert_allclose(sweep.mass, whole.mass, rtol=1e-12)
-    assert_allclose(sweep.prototypes.weights, whole.prototypes.weights, rtol=1e-12, atol=1e-300)
-    assert_allclose(sweep.relative_move, whole.relative_move, rtol=1e-9)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from typicality.rows import ArrayRows, DistinctRows, count_distinct_rows
+from typicality.rows import ArrayRows, DistinctRows
 from typicality.spaces.far import typical_range
 from typicality.spaces.nearest import NearestRows, neighbours_of
 
@@ -39,18 +39,6 @@ def test_distinct_rows_sample_by_content_when_there_are_many(rng):
     copies = DistinctRows.of(repeated, at_most=1000)
     assert_array_equal(data.rows, copies.rows)
     assert_array_equal(data.weight, copies.weight)
-
-
-def test_distinct_rows_take_negative_zero_for_zero():
-    data = DistinctRows.of(np.array([[0.0, 1.0], [-0.0, 1.0], [2.0, 1.0]]))
-    assert_array_equal(data.weight, [2.0, 1.0])
-
-
-def test_count_distinct_rows_stops_when_there_are_enough(rng):
-    X = np.repeat(rng.normal(size=(7, 2)), 1000, axis=0)
-    assert count_distinct_rows(X, None, 7) >= 7
-    assert count_distinct_rows(X, None, 9) == 7
-    assert count_distinct_rows(X, np.repeat([0.0, 1.0], [2000, 5000]), 9) == 5
 
 
 @pytest.mark.parametrize("decimals", [0, 1, 15])

@@ -40,17 +40,6 @@ def test_blocks_honour_working_memory(rng):
     assert peak < 3 * 2**20  # the matrix would take 69 MiB
 
 
-def test_the_diagonal_of_a_function_is_computed_once(rng):
-    X, calls = rng.normal(size=(640, 2)), []
-
-    def counted(A, B):
-        calls.append(len(A) * len(B))
-        return KERNELS[1](A, B)
-
-    Dense(KernelColumns(Function(counted), X), X).complement(np.ones((640, 1)))
-    assert sum(calls) < 1.2 * 640**2
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_values_that_are_not_finite_are_refused(rng, bad):
     X = rng.normal(size=(20, 2))

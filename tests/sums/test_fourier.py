@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
-from sklearn import config_context
-from threadpoolctl import threadpool_limits
 
 from typicality.kernels import Cauchy, Gaussian
 from typicality.sums import KernelColumns
@@ -89,17 +86,6 @@ def test_promise_is_kept_for_many_rows_in_pieces(rng, d, rtol):
     assert (np.abs(at - exact(kernel, X[some], X, W)) <= allowed).all()
 
 
-@pytest.mark.parametrize(("d", "sigma"), [(1, 0.01), (2, 0.2), (3, 3.0)])
-def test_threads_do_not_matter_where_modes_are_few(rng, d, sigma):
-    X, W = rng.normal(size=(100_000, d)), rng.random((100_000, 3))
-    operator = Nufft(KernelColumns(Gaussian(sigma), X), rtol=1e-5)
-    assert len(operator.pieces) > 1
-    with threadpool_limits(1):
-        alone = operator.complement(W)
-    with threadpool_limits(4):
-        assert_array_equal(operator.complement(W), alone)
-
-
 class Steep(Gaussian):
     """A profile of its own, perhaps."""
 
@@ -120,8 +106,3 @@ class Steep(Gaussian):
 )
 def test_what_can_be_summed(rng, kernel, d, rtol, can):
     assert can_be_summed(kernel, rng.normal(size=(50, d)), rtol) == can
-
-
-def test_no_series_without_memory(rng):
-    with config_context(working_memory=0):
-        assert not can_be_summed(Gaussian(1.0), rng.normal(size=(50, 3)), 1e-6)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from instances import DISTANCE_KINDS
 from reference.projection import projection
-from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
+from typicality.kernels import Gaussian, Laplacian, Linear
 from typicality.sums import KernelColumns
 from typicality.sums.landmarks import reduced_set
 
@@ -64,22 +64,6 @@ def test_a_looser_promise_takes_fewer_rows(rng):
     assert sizes[0] < sizes[1] < sizes[2] < 400
 
 
-def test_rows_outside_the_first_pool_are_found(rng):
-    X = np.vstack([rng.normal(size=(9000, 1)), 100 + np.arange(5)[:, None]])
-    W = np.where(X > 50, 100.0, 1.0)
-    reduced = reduced_set(KernelColumns(Gaussian(0.5), X), W, rtol=1e-4)
-    assert_allclose(reduced.at(X[-5:]), Gaussian(0.5)(X[-5:], X) @ W, atol=1e-4 * W.sum())
-    assert len(reduced.rows) < 200
-
-
-def test_it_is_small_and_the_same_each_time(rng):
-    columns, W = KernelColumns(Cauchy(3.0), rng.normal(size=(300, 2))), rng.random((300, 2))
-    reduced, again = (reduced_set(columns, W, rtol=1e-3) for _ in range(2))
-    assert_array_equal(again.rows, reduced.rows)
-    assert_array_equal(again.weights, reduced.weights)
-    assert len(reduced.weights) < len(W)
-
-
 def test_copies_and_rows_without_weight_are_spared_and_nothing_is_lost(rng):
     X, W = np.repeat(rng.normal(size=(40, 4)), 2, axis=0), rng.random((80, 1))
     W[40:] = 0.0
@@ -101,11 +85,3 @@ def test_what_cannot_be_reduced_is_refused(rng):
         reduced_set(columns, W, rtol=1e-9)
     with pytest.raises(ValueError, match="kernel that depends only on the distance"):
         reduced_set(KernelColumns(Linear(), X), W, rtol=1e-3)
-
-
-def test_rows_beyond_the_first_candidates_are_chosen(rng, monkeypatch):
-    from typicality.sums import landmarks
-
-    monkeypatch.setattr(landmarks, "_CANDIDATES", 250)
-    columns, W = KernelColumns(Gaussian(2.0), rng.normal(size=(700, 5))), rng.random((700, 1))
-    assert 250 < len(reduced_set(columns, W, rtol=7e-4).rows) <= 350

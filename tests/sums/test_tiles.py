@@ -119,27 +119,3 @@ def test_values_that_overflow_are_zero(kind):
         operator = Tiles(KernelColumns(kind(1e-150), X), single=single)
         assert_allclose(operator.expansion(np.ones((3, 1))).at(X), 1.0, rtol=1e-6)
         assert_allclose(operator.complement(np.ones((3, 1))), 2.0, rtol=1e-6)
-
-
-@every_kind
-@every_precision
-def test_rows_far_off_do_not_overflow(rng, kind, single):
-    X = np.vstack([rng.normal(size=(500, 8)), np.full((1, 8), 5e4), np.full((1, 8), 1e18)])
-    W, kernel = rng.random((502, 1)), kind(4.0)  # wide enough for single precision
-    operator = Tiles(KernelColumns(kernel, X), single=single)
-    exact = sums_at(kernel, X, W, X, complement=True)
-    assert_allclose(operator.complement(W), exact, rtol=1e-6)
-    assert_allclose(operator.expansion(W).complement_at(X), exact, rtol=1e-6)
-
-
-@pytest.mark.parametrize("d", [64, 65, 512])
-def test_features_that_are_all_alike_do_not_break_the_promise(rng, d):
-    """Their errors in single precision have the same sign."""
-    X = np.repeat(rng.uniform(-1, 1, (300, 1)), d, axis=1)
-    W = np.eye(300)[:, :40]
-    for share in (0.05, 0.5, 5.0):
-        kernel = Gaussian(share * np.sqrt(d))
-        operator = Tiles(KernelColumns(kernel, X), single=True)
-        assert (
-            np.abs(operator.complement(W) - (1.0 - kernel(X, X)) @ W).max() <= operator.rtol + 1e-13
-        )
