@@ -15,6 +15,14 @@ from typicality.explain import (
 from typicality.preprocessing import MixedColumns
 
 
+@pytest.fixture(name="table")
+def mixed_table(rng):
+    n = 200
+    size = rng.normal(size=n) + 10.0 * (np.arange(n) % 2)
+    colour = np.where(np.arange(n) % 2, "red", "blue")
+    return pd.DataFrame({"size": size, "colour": colour, "kind": rng.choice(["a", "b", "c"], n)})
+
+
 def test_codes_are_read_back_from_the_rows(table):
     step = MixedColumns().fit(table)
     layout = step._layout

@@ -1,10 +1,12 @@
 """Suspicious data and results: the warning of each, and what it names."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV

@@ -46,6 +46,11 @@ IN_THE_KIND = ("labels_", "typicality_")
 pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 
 
+@pytest.fixture(scope="module", params=[2, 5], ids="{} features".format, name="X")
+def rows_of_groups(request):
+    return groups(request.param)
+
+
 def groups(n_features):
     rng = np.random.default_rng([0, n_features])
     rows = [rng.normal(m, 1.0, (200, n_features)) for m in (0.0, 5.0, 10.0)]

@@ -61,6 +61,17 @@ DENSITIES = [
 FITTED = ("cluster_centers_", "objective_path_", "prototype_labels_", "n_iter_", "labels_")
 
 
+@pytest.fixture(scope="module", name="X")
+def three_topics():
+    """Rows of three groups, each with words of its own and a few common ones."""
+    rng = np.random.default_rng(3)
+    rows = np.zeros((420, 40))
+    for row, group in zip(rows, rng.integers(0, 3, 420), strict=True):
+        row[rng.integers(10 * group, 10 * group + 10, 6)] = rng.uniform(0.5, 1.5)
+        row[rng.integers(30, 40, 2)] = rng.uniform(0.5, 1.5, 2)
+    return rows
+
+
 @pytest.fixture(scope="module")
 def weight():
     return np.random.default_rng(4).integers(0, 4, 420).astype(float)
