@@ -1,63 +1,30 @@
 """Latitude and longitude as points on a sphere."""
 
 import numpy as np
-import pandas as pd
-import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.spatial.distance import pdist
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import haversine_distances
 from sklearn.pipeline import make_pipeline
 
-from sklearn_checks import parametrize_with_checks
 from typicality import AlphaCutClustering
-from typicality.preprocessing import PlaceScaler, SphereEmbedding
-
-NO_PLACES = "its rows are at latitudes above 90 degrees"
-REFUSED = ("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in")
-
-
-@parametrize_with_checks(
-    [SphereEmbedding()], expected_failed_checks=lambda _: dict.fromkeys(REFUSED, NO_PLACES)
-)
-def test_sphere_embedding_is_a_scikit_learn_transformer(estimator, check):
-    check(estimator)
+from typicality.preprocessing import PlaceScaler
 
 
 def test_distances_are_those_through_the_earth(rng):
     places = np.column_stack([rng.uniform(-90, 90, 30), rng.uniform(-180, 180, 30)])
-    points = SphereEmbedding().fit_transform(places)
+    points = PlaceScaler(scale="none").fit_transform(places)
     through = np.linalg.norm(points[:, None] - points, axis=2)
     angle = haversine_distances(np.radians(places))
     assert_allclose(through, 2 * 6371.0 * np.sin(angle / 2), atol=1e-8)
-
-
-def test_other_columns_follow_by_name():
-    table = pd.DataFrame({"price": [7.0, 8.0], "lon": [0.0, 90.0], "lat": [90.0, 0.0]})
-    sphere = SphereEmbedding(columns=("lat", "lon"), radius=1.0).fit(table)
-    assert_allclose(sphere.transform(table), [[0, 0, 1, 7], [0, 1, 0, 8]], atol=1e-15)
-    assert_array_equal(sphere.get_feature_names_out(), ["x", "y", "z", "price"])
 
 
 def test_the_date_line_cuts_no_cluster(rng):
     longitude = 180 + 3 * rng.normal(size=200)  # on both sides of the date line
     places = np.column_stack([3 * rng.normal(size=200), (longitude + 180) % 360 - 180])
     places[100:, 0] += 45
-    model = make_pipeline(SphereEmbedding(), AlphaCutClustering(assign="all")).fit(places)
+    model = make_pipeline(PlaceScaler(scale="none"), AlphaCutClustering(assign="all")).fit(places)
     assert adjusted_rand_score(np.repeat([0, 1], 100), model[-1].labels_) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ((0, 1), "latitude in row 1 of X is 151"),
-        ((0, 2), "no column 2"),
-        (("a", "b"), "no column 'a'"),
-    ],
-)
-def test_columns_that_are_no_places_are_refused(columns, message):
-    with pytest.raises(ValueError, match=message):
-        SphereEmbedding(columns=columns).fit([[52.0, 13.0], [151.0, -33.0]])
 
 
 def test_scaled_places_have_the_distances_of_the_sphere_in_one_unit():
@@ -66,7 +33,7 @@ def test_scaled_places_have_the_distances_of_the_sphere_in_one_unit():
     scaler = PlaceScaler((1, 2), log="all").fit(X)
     Z = scaler.transform(X)
     assert list(scaler.get_feature_names_out()) == ["x0", "x1", "x2", "height"]
-    places = SphereEmbedding().fit_transform(X[:, 1:])
+    places = PlaceScaler(scale="none").fit_transform(X[:, 1:])
     unit = pdist(places) / pdist(Z[:, 1:])
     assert_allclose(unit, unit[0])
     assert_allclose(scaler.inverse_transform(Z), X)

@@ -55,7 +55,7 @@ def _in(module: str, *names: str) -> tuple[str, ...]:
 _PARTS = (
     *_in("preprocessing.scaling", "ColumnScaler"),
     *_in("preprocessing.mixed", "MixedColumns"),
-    *_in("preprocessing.sphere", "PlaceScaler", "SphereEmbedding"),
+    *_in("preprocessing.sphere", "PlaceScaler"),
     *_in("kernels.products", "FromScikitLearn"),
     *_in("cluster._inputs", "Coordinates", "SparseCoordinates", "Box", "KernelValues"),
     *_in("cluster._inputs", "Dissimilarities", "Paths", "Stretched"),

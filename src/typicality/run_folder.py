@@ -28,7 +28,7 @@ from typicality.explain import (
     telling_features,
 )
 from typicality.fitted import FittedView, view
-from typicality.preprocessing.table_rows import ModelRows, column_names, take_part
+from typicality.preprocessing.table_rows import ModelRows, Part, column_names
 from typicality.rows import is_blockwise
 from typicality.tables import Block, open_table
 
@@ -38,24 +38,6 @@ _MOST_PERMUTED = 2**22  # rows: a sample of more is drawn without a number for e
 _MOSTLY = 0.5  # of the values of a row are filled in: it is no example of anything
 _FAR = 1e100  # spreads from the centre: beyond, squared distances may overflow
 ALL = slice(None)  # rows: all of them are those of the fit
-
-
-class Part(NamedTuple):
-    """Rows of a table as a run takes them: those of a block, or of a whole file.
-
-    Parameters
-    ----------
-    kept : array of shape (n,), bool
-        Which rows take part; rows with missing values may be left out.
-    rows : ModelRows
-        Those that take part.
-    block : Block, optional
-        The block they are from.
-    """
-
-    kept: NDArray[np.bool_]
-    rows: ModelRows
-    block: Block | None = None
 
 
 class Judged(NamedTuple):
@@ -207,17 +189,17 @@ class Run:
         missing = rows.missing
         if self.missing == "error" and missing.any():
             row, column = np.argwhere(missing)[0]
+            name = [*rows.names, *rows.categories][column]
             where = f"X, row {row} counted from 0"
             if block is not None:
                 where = f"{block.source}, {block.place(int(row))}"
             raise TableError(
-                f"{where}, column {rows.every_name[column]!r}: the value is missing, and this run "
-                "was made with --missing error. Skip such rows with --missing drop, or fill in "
-                "medians with --missing median.",
-                column=rows.every_name[column],
+                f"{where}, column {name!r}: the value is missing, and this run was made with "
+                "--missing error. Skip such rows with --missing drop, or fill in medians with "
+                "--missing median.",
+                column=name,
             )
-        kept = take_part(missing, self.missing)
-        return Part(kept, rows if kept.all() else rows.take(kept), block)
+        return Part.of(rows, self.missing, block)
 
     def judge_block(self, block: Block) -> Judged:
         """What the model says of new rows in a block."""
@@ -283,6 +265,11 @@ class Run:
         return ALL if places is None else places
 
     @property
+    def layout(self) -> Any:
+        """Where the model has its columns of categories; None without categories and ranks."""
+        return getattr(self._scaler, "_layout", None)
+
+    @property
     def fdr(self) -> float | None:
         """The false discovery rate at which the command flagged rows, if it was given one."""
         rate: float | None = self.record["results"].get("fdr")
@@ -318,7 +305,7 @@ class Run:
             return why
         deviations = typical.deviations(scaled[flagged])[:, : rows.X.shape[1]]
         deviations = np.where(np.isnan(rows.X[flagged]), 0.0, deviations)
-        layout = rows.layout
+        layout = self.layout
         shares = None if layout is None else layout.shares(typical.rows, scaled[flagged])
         why[flagged] = RowReasons.of(rows, flagged, deviations, shares).texts()
         return why

@@ -49,20 +49,18 @@ def test_compare_prints_tables_and_findings(written):
     assert "Number of clusters given to k-means: 3." in text
 
 
-def test_compare_writes_the_result_as_json_and_csv(written):
+def test_compare_writes_the_result_as_json(written):
     _, folder = written
     record = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
     assert record["data"]["columns"] == ["width", "height"]
     assert record["data"]["fingerprint"].startswith("sha256:")
     assert (record["seed"], record["scale"], record["n_compared"]) == (0, "robust", 59)
-    rows = read_csv(folder / "comparison.csv")
-    assert [row["method"] for row in rows] == [
-        "k-means",
-        "hdbscan",
-        "one-cluster",
-        "local outlier factor",
+    assert [(row["method"], row.get("clusters")) for row in record["methods"]] == [
+        ("k-means", 3),
+        ("hdbscan", 3),
+        ("one-cluster", None),
+        ("local outlier factor", None),
     ]
-    assert [row["clusters"] for row in rows] == ["3", "3", "", ""]
 
 
 def test_compare_writes_labels_beside_the_columns_of_the_file(written):
@@ -88,9 +86,8 @@ def test_force_replaces_our_own_results(written, file):
     _, folder = written
     done = run(file, "--methods", "lof", "--missing", "drop", "--output", folder, "--force")
     assert done.exit_code == 0, done.output
-    assert [row["method"] for row in read_csv(folder / "comparison.csv")] == [
-        "local outlier factor"
-    ]
+    record = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
+    assert [row["method"] for row in record["methods"]] == ["local outlier factor"]
 
 
 def test_compare_samples_many_rows_and_leaves_the_others_without_labels(file, tmp_path):
@@ -105,7 +102,7 @@ def test_compare_samples_many_rows_and_leaves_the_others_without_labels(file, tm
     ("options", "code", "words"),
     [
         (["--methods", "dbscan"], 2, "--methods: the method 'dbscan' is unknown."),
-        (["--missing", "error"], 3, "missing values"),
+        (["--missing", "error"], 3, "missing in 60 rows"),
         (
             ["--missing", "drop", "--clusters", "61"],
             3,

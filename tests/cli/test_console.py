@@ -41,29 +41,17 @@ def test_quiet_terminal_prints_nothing(attach, quiet):
     terminal.say("words")
     terminal.say_path("words ", "path")
     terminal.warn(["words"])
-    with terminal.doing("words") as tell, terminal.counting("words", 2) as count:
-        tell("more")
+    with terminal.doing("words") as tell, terminal.doing("words", 2) as count:
+        tell(words="more")
         count(1)
     assert sys.stdout.getvalue() + sys.stderr.getvalue() == ""
 
 
 def test_no_progress_where_nobody_watches(capsys):
-    with Terminal().doing("Reading") as tell, Terminal().counting("Judging", 2) as count:
-        tell("more")
+    with Terminal().doing("Reading") as tell, Terminal().doing("Judging", 2) as count:
+        tell(words="more")
         count(1)
     assert capsys.readouterr() == ("", "")
-
-
-def test_progress_is_a_line_a_minute_where_stderr_is_a_file(capsys):
-    times = iter([0, 20, 61, 100, 130])  # the first when it begins
-    terminal = Terminal(clock=lambda: next(times))
-    with terminal.counting("Judging 200 rows", 200) as count:
-        for done in (10, 50, 90, 170):
-            count(done)
-    assert capsys.readouterr() == (
-        "",
-        "Judging 200 rows: 25 %, 1 min\nJudging 200 rows: 85 %, 2 min\n",
-    )
 
 
 HOSTILE = "a\x1b[8m\x1b]0;t\x07\x9b2J\u202eb\u2066\x7f\r"

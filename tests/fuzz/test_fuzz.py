@@ -1,15 +1,12 @@
-"""Tables and records from anybody: success or a refusal in words."""
+"""Tables from anybody: success or a refusal in words."""
 
 import warnings
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from fuzz import runs, tables
 from fuzz.contract import outcome_of
-
-TARGETS = tables.TARGETS | runs.TARGETS
-FEW = {"run.json": 40}  # the slower one
+from fuzz.tables import TARGETS
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -17,7 +14,7 @@ def test_target_succeeds_or_refuses_in_words(name, tmp_path):
     target, outcomes = TARGETS[name], set()
 
     @settings(
-        max_examples=FEW.get(name, 120),
+        max_examples=120,
         suppress_health_check=list(HealthCheck),
         phases=[Phase.generate, Phase.shrink],
     )

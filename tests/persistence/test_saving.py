@@ -50,7 +50,7 @@ from typicality.kernels import (
     Polynomial,
 )
 from typicality.model import MODEL_FILES
-from typicality.preprocessing import ColumnScaler, MixedColumns, PlaceScaler, SphereEmbedding
+from typicality.preprocessing import ColumnScaler, MixedColumns, PlaceScaler
 from ways import WAYS, summed_by
 
 pytestmark = [
@@ -77,7 +77,7 @@ TRANSFORMERS = [
     QuantileTransformer(n_quantiles=9, output_distribution="normal", random_state=0),
     *(PowerTransformer(), SimpleImputer(), KNNImputer(), PCA(0.9, whiten=True)),
     *(TruncatedSVD(1, random_state=0), FunctionTransformer(), FunctionTransformer(np.log1p)),
-    *(ColumnScaler(), SphereEmbedding(), PlaceScaler()),
+    *(ColumnScaler(), PlaceScaler()),
 ]
 IN_COLUMNS = ColumnTransformer(
     [

@@ -126,18 +126,16 @@ SIZES = ("small", "medium", "large")
 def test_text_becomes_categories_when_asked(read):
     found = read(MIXED, categorical="auto", ordered={"size": SIZES})
     assert found.names == ("mass", "size")
-    assert [column.name for column in found.categories] == ["city", "open"]
+    assert [*found.categories] == ["city", "open"]
     assert {column.name for column in found.left_out} == {"day", "typo"}
-    city = found.categories[0]
-    assert city.values == ("Bonn", "Ulm")
-    assert city.codes[:4].tolist() == [0, 1, -1, -1]
-    assert (city.n_missing, city.first_missing) == (10, (2, "line 4"))
+    assert found.categories["city"][:4] == ["Bonn", "Ulm", "", ""]
+    assert (found.missing_by_column["city"], found.first_missing) == (10, "line 4")
     np.testing.assert_array_equal(found.X[:4, 1], [0, 2, np.nan, 1])
 
 
 def test_chosen_columns_of_text_are_categories_with_auto(read):
     found = read(MIXED, columns=["mass", "open"], categorical="auto")
-    assert (found.names, [c.name for c in found.categories]) == (("mass",), ["open"])
+    assert (found.names, [*found.categories]) == (("mass",), ["open"])
     with pytest.raises(TableError, match="'2024-01-31' is not a number"):
         read(MIXED, columns=["mass", "day"], categorical="auto")
 

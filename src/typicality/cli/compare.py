@@ -18,10 +18,10 @@ from typicality.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from typicality.cli.rows import FileRows
+    from typicality.cli.rows import FitRows
     from typicality.stability import Comparison
 
-_FILES = ("comparison.json", "comparison.csv", "labels.csv")
+_FILES = ("comparison.json", "labels.csv")
 
 
 @command
@@ -64,7 +64,7 @@ def compare(
     one-class SVM, isolation forest and local outlier factor for outliers. Each method is fitted
     once, with its default parameters. Shows the clusters of each method, and which methods agree.
     """
-    from typicality.cli.folder import new_folder, record_of_result
+    from typicality.cli.folder import about_run, new_folder, versions
     from typicality.cli.rows import open_file, read_file
 
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
@@ -81,10 +81,10 @@ def compare(
         options.threads(),
     ):
         with terminal.doing(f"Reading {table.name}"):
-            rows = read_file(table, options)
+            rows = read_file(table, options, in_memory="all rows are compared")
             from typicality.stability import compare_methods
 
-            Z = rows.scaler().fit_transform(rows.X)
+            Z = rows.scaler().fit_transform(rows.rows)
         try:
             with terminal.doing("Comparing"):
                 found = compare_methods(
@@ -97,7 +97,14 @@ def compare(
                 )
         except ValueError as error:
             raise UnusableError(f"{table.name} as X: {error}") from error
-        record = record_of_result(rows, {"seed": options.seed, **found.to_dict()})
+        record = {
+            **about_run(),
+            "data": rows.record(),
+            "scale": options.scale,
+            "versions": versions(),
+            "seed": options.seed,
+            **found.to_dict(),
+        }
         if folder is not None:
             _write(folder, found, rows, record)
     if options.as_json:
@@ -139,22 +146,22 @@ def _say(terminal: Terminal, found: "Comparison") -> None:
 # ---- what is written -----------------------------------------------------------------------------
 
 
-def _write(folder: Path, found: "Comparison", rows: "FileRows", record: dict[str, Any]) -> None:
+def _write(folder: Path, found: "Comparison", rows: "FitRows", record: dict[str, Any]) -> None:
     import numpy as np
 
-    from typicality.cli.folder import write_csv, write_record
+    from typicality._record import write_record
     from typicality.tables import csv_text
 
-    write_csv(folder / _FILES[1], record["methods"])
     # Labels of the clusterers and 1 for outliers of the detectors; masked in rows not compared.
     values: dict[str, Any] = {f"label_{name}": labels for name, labels in found.labels.items()}
     values |= {f"outlier_{name}": flagged for name, flagged in found.flagged.items()}
-    columns = {}
+    assert rows.part is not None
+    columns, kept = {}, rows.part.kept
     for name, of_compared in values.items():
-        column = np.ma.array(np.zeros(len(rows.kept), np.int64), mask=True)
-        column[np.flatnonzero(rows.kept)[found.rows]] = of_compared
+        column = np.ma.array(np.zeros(len(kept), np.int64), mask=True)
+        column[np.flatnonzero(kept)[found.rows]] = of_compared
         columns["".join(c if c.isalnum() else "_" for c in name)] = column
-    with open(folder / _FILES[2], "xb") as stream:
+    with open(folder / _FILES[1], "xb") as stream:
         for block in rows.table.blocks():
             places = slice(block.first_row, block.first_row + block.n_rows)
             some = {name: column[places] for name, column in columns.items()}

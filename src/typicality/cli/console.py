@@ -3,10 +3,8 @@
 import os
 import re
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from math import floor, isnan
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +13,6 @@ from typicality._words import for_people, printable, printable_json, shown_path
 if TYPE_CHECKING:
     from rich.console import Console
 
-_MINUTE = 60  # seconds
 _COLOUR = re.compile(r"(\x1b\[[\d;]*m)")
 
 
@@ -30,24 +27,15 @@ class Terminal:
         Whether only errors are printed.
     as_json : bool
         Whether stdout is for JSON: then what people read is not printed.
-    clock : callable
-        The time in seconds; where stderr is no terminal, progress is one line a minute.
     """
 
-    def __init__(
-        self,
-        *,
-        quiet: bool = False,
-        as_json: bool = False,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
         from rich.console import Console
 
         class Plain(Console):
             def on_broken_pipe(self) -> None:
                 raise
 
-        self._clock = clock
         plain: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False}
         self._out = Plain(file=sys.stdout, quiet=quiet or as_json, **plain)
         self._err = Plain(file=sys.stderr, quiet=quiet, **plain)
@@ -83,91 +71,52 @@ class Terminal:
         sys.stdout.write(printable_json(json.dumps(value, indent=2, ensure_ascii=False)) + "\n")
 
     @contextmanager
-    def doing(self, words: str) -> Iterator[Callable[[str], None]]:
-        """Show what is being done, and for how long, while it is done.
-
-        The block gets a function that changes the words.
-        """
-        with self._bar(words, "spinner", "words", "elapsed") as update:
-            yield lambda words: update(description=printable(words))
-
-    @contextmanager
-    def fitting(self, words: str) -> Iterator[None]:
-        """Show how far a fit is, on a terminal; the bar never goes back."""
-        from typicality._progress import followed_by
-
-        farthest = 0.0
-        with self._bar(words, "spinner", "words", "bar", "elapsed") as update:
-
-            def show(share: float) -> None:
-                nonlocal farthest
-                if share > farthest:
-                    farthest = share
-                    update(completed=share, total=1.0)
-
-            with followed_by(show):
-                yield
-
-    @contextmanager
-    def counting(self, words: str, total: int) -> Iterator[Callable[..., None]]:
-        """Show on a terminal how much of something is done, and how long the rest will take.
+    def doing(self, words: str, total: float | None = None) -> Iterator[Callable[..., None]]:
+        """Show on a terminal what is being done, and for how long, or how far it is of a total.
 
         The block gets a function of how much is done, and of words if these change.
         """
-        columns = ("words", "bar", "percent", "remaining", "left")
-        with self._bar(words, *columns, total=total) as update:
-            yield lambda done, new=words: update(completed=done, description=printable(new))
-
-    @contextmanager
-    def _bar(
-        self, words: str, *columns: str, total: int | None = None
-    ) -> Iterator[Callable[..., None]]:
-        """A line on a terminal while something is done; the block gets a function that changes it.
-
-        `columns` are what it shows, from left to right: parts of rich, or words as they are.
-        """
+        if self._err.quiet or not self._err.is_terminal:
+            yield lambda done=0.0, words=words: None
+            return
         from rich import progress
 
         from typicality.compiled.small import announcing
 
-        if self._err.quiet or not self._err.is_terminal:
-            yield self._told_each_minute(words, total)
-            return
-        kinds = {
-            "spinner": progress.SpinnerColumn(),
-            "words": progress.TextColumn("{task.description}", markup=False),
-            "bar": progress.BarColumn(),
-            "percent": progress.TaskProgressColumn(),
-            "elapsed": progress.TimeElapsedColumn(),
-            "remaining": progress.TimeRemainingColumn(),
-        }
-        shown = [kinds.get(column, column) for column in columns]
+        shown: list[Any] = [progress.TextColumn("{task.description}", markup=False)]
+        if total is None:
+            shown = [progress.SpinnerColumn(), *shown, progress.TimeElapsedColumn()]
+        else:
+            shown += [progress.BarColumn(), progress.TaskProgressColumn()]
+            shown += [progress.TimeRemainingColumn(), "left"]
         line = progress.Progress(*shown, console=self._err, transient=True)
         with line, announcing(self._say_compiling):
-            yield partial(line.update, line.add_task(printable(words), total=total))
-
-    def _told_each_minute(self, words: str, total: int | None) -> Callable[..., None]:
-        """A function like that of a bar; on a stream to a file it prints a line once a minute."""
-        began = told = self._clock()
-
-        def update(*, description: str = words, completed: float = 0, total: Any = total) -> None:
-            nonlocal told
-            now = self._clock()
-            if now - told >= _MINUTE and not self._err.quiet:
-                told = now
-                done = f" {floor(100 * completed / total)} %," if total else ""
-                _print(self._err, f"{description}:{done} {(now - began) / _MINUTE:.0f} min")
-
-        return update
+            task = line.add_task(printable(words), total=total)
+            yield lambda done=0.0, words=words: line.update(
+                task, completed=done, description=printable(words)
+            )
 
     @contextmanager
-    def passes(self, words: str, rows: Any) -> Iterator[None]:
-        """Show on a terminal which pass over rows is under way, and how far it is.
+    def fitting(self, words: str, rows: Any = None) -> Iterator[None]:
+        """Show how far a fit is, on a terminal; the bar never goes back.
 
-        `rows` are those of a file that is read block by block; they call their `watch`.
+        Of rows that are read block by block, it shows which pass is under way.
         """
-        with self.counting(words, rows.n_rows) as done:
-            rows.watch = lambda number, n_rows: done(n_rows, f"{words}, pass {number}")
+        from typicality._progress import followed_by
+
+        farthest = 0.0
+        with self.doing(words, 1.0) as update:
+
+            def show(share: float) -> None:
+                nonlocal farthest
+                farthest = max(farthest, share)
+                update(farthest)
+
+            if rows is None:
+                with followed_by(show):
+                    yield
+                return
+            rows.watch = lambda number, n: update(n / rows.n_rows, f"{words}, pass {number}")
             try:
                 yield
             finally:

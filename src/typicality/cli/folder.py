@@ -1,17 +1,16 @@
 """The folder of a run: what it is called, what is in it, how it is opened again."""
 
-import csv
-import json
 import platform
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 import numpy as np
 
 from typicality import __version__
@@ -19,16 +18,16 @@ from typicality._files import atomic_folder
 from typicality._record import MODEL, RECORD, RECORD_FORMAT, read_json
 from typicality._words import shown_path
 from typicality.cli.errors import note_written
-from typicality.cli.options import FORMAT, Options, command_line
+from typicality.cli.main import TYPED
+from typicality.cli.options import FORMAT, Options
 from typicality.exceptions import ModelFileError
 
 if TYPE_CHECKING:
-    from typicality.cli.rows import FileRows
     from typicality.run_folder import Run
 
 REPORT, SUMMARY = "report.html", "summary.txt"
 # All that commands write to a folder of results: nothing else is replaced by --force.
-_WRITTEN = {MODEL, RECORD, REPORT, SUMMARY, "comparison.json", "comparison.csv"} | {
+_WRITTEN = {MODEL, RECORD, REPORT, SUMMARY, "comparison.json"} | {
     f"{name}.{kind}" for name in ("labels", "clusters", "outliers") for kind in ("csv", "parquet")
 }
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "finufft")
@@ -120,55 +119,21 @@ def as_in_the_run(options: Options, run: "Run") -> Options:
     )
 
 
-def write_record(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a record as JSON."""
-    text = f"{json.dumps(record, indent=2, ensure_ascii=False)}\n"
-    # Names of files may hold bytes that are no text; they are kept as they are.
-    path.write_bytes(text.encode("utf-8", errors="surrogateescape"))
-
-
-def write_csv(path: Path, entries: Sequence[Mapping[str, Any]]) -> None:
-    """Write a line of csv for each entry; a list is one cell."""
-    names = dict.fromkeys(name for entry in entries for name in entry)
-    with open(path, "x", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, names, lineterminator="\n")
-        writer.writeheader()
-        for entry in entries:
-            lists = {n: "; ".join(map(str, v)) for n, v in entry.items() if isinstance(v, list)}
-            writer.writerow({**entry, **lists})
-
-
 def about_run() -> dict[str, Any]:
     """How every record begins: the format, and the command as it could be typed."""
-    command = command_line()
+    arguments = ["typicality", *click.get_current_context().meta[TYPED]]
     return {
         "format": RECORD_FORMAT,
         "made_by": f"typicality {__version__}",
-        "command": shlex.join(command),
-        "arguments": list(command),
+        "command": shlex.join(arguments),
+        "arguments": arguments,
     }
 
 
 def versions() -> dict[str, str]:
     """The versions of Python, typicality and the packages that results depend on."""
     found = {"python": platform.python_version(), "typicality": __version__}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:  # at hand without being installed
-            continue
-    return found
-
-
-def record_of_result(rows: "FileRows", result: Mapping[str, Any]) -> dict[str, Any]:
-    """The record of a result that keeps no model, and all it takes to repeat it."""
-    return {
-        **about_run(),
-        "data": rows.record(),
-        "scale": rows.options.scale,
-        "versions": versions(),
-        **result,
-    }
+    return found | {package: version(package) for package in _PACKAGES}
 
 
 def as_json(value: Any) -> Any:

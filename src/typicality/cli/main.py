@@ -9,6 +9,7 @@ from typicality import __version__
 from typicality._words import one_line
 from typicality.cli.errors import failure, in_words
 
+TYPED = "typicality.typed"  # a key of the context of click: the words after `typicality`
 # In the order of a first acquaintance, which is how --help lists them.
 _COMMANDS = (
     "demo",
@@ -53,6 +54,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         from typicality.cli.parameters import near_name
 
+        ctx.meta[TYPED] = args
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:

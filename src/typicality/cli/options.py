@@ -3,7 +3,6 @@
 import csv
 import functools
 import os
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -108,29 +107,6 @@ def command(function: Command, kind: type[click.Command] = click.Command) -> cli
     return made
 
 
-def command_line() -> tuple[str, ...]:
-    """The command that was called, as it could be typed: what was left to defaults is left out.
-
-    So is --jobs, which changes no result.
-    """
-    ctx = click.get_current_context()
-    words = ["typicality", str(ctx.info_name)]
-    for parameter in ctx.command.params:
-        name = str(parameter.name)
-        if name == "jobs" or ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT:
-            continue
-        value = ctx.params[name]
-        if isinstance(parameter, click.Argument):
-            # A path is not to be taken for an option; "-" alone is standard input.
-            words.append(f"./{value}" if value.startswith("-") and value != "-" else value)
-        elif getattr(parameter, "is_flag", False):
-            words.append(parameter.opts[0] if value else parameter.secondary_opts[0])
-        else:
-            values = map(quoted, value) if parameter.multiple else [value]
-            words.extend(word for each in values for word in (parameter.opts[0], str(each)))
-    return tuple(words)
-
-
 # ---- values of options ---------------------------------------------------------------------------
 
 
@@ -153,20 +129,6 @@ def _comma_separated(
     return tuple(name.strip() for names in cells for name in names if name.strip())
 
 
-def _places(
-    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> tuple[str, ...]:
-    """Two names, or none."""
-    names = _comma_separated(ctx, parameter, values)
-    if names in ((), ("none",)) or len({*names}) == len(names) == 2:
-        return names
-    raise click.BadParameter(
-        f"{','.join(names)!r} does not name two columns; write, for example, lat,lon, or none.",
-        ctx,
-        parameter,
-    )
-
-
 def _orders(
     ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -183,17 +145,6 @@ def _orders(
     return values
 
 
-def _matching(pattern: str, wanted: str) -> Any:
-    """A callback that refuses values of another form."""
-
-    def check(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-        if value is not None and not re.fullmatch(pattern, value):
-            raise click.BadParameter(f"{value!r} is not {wanted}.", ctx, parameter)
-        return value
-
-    return check
-
-
 # ---- the options ---------------------------------------------------------------------------------
 
 
@@ -207,9 +158,9 @@ def option(names: str, help: str, **settings: Any) -> Callable[[Command], Comman
     return click.option(*flags, metavar=metavar, help=help, **settings)
 
 
-def flag(names: str, help: str, **settings: Any) -> Callable[[Command], Command]:
+def flag(names: str, help: str) -> Callable[[Command], Command]:
     """An option without a value."""
-    return option(names, help, is_flag=True, **settings)
+    return option(names, help, is_flag=True)
 
 
 def list_option(names: str, help: str, **settings: Any) -> Callable[[Command], Command]:
@@ -293,7 +244,6 @@ table_options = _adding(
         "--geo LAT,LON",
         "The columns of latitude and longitude in degrees, which are compared on the sphere; none "
         "compares them as plain numbers. [default: detected]",
-        callback=_places,
     ),
     choice(
         "--scale",
@@ -365,13 +315,11 @@ fit_options = _adding(
         "--device NAME",
         "Fit the model on a device of torch: cuda, cuda:1, cpu, or auto (cuda if there is one). "
         "[default: without torch]",
-        callback=_matching(r"auto|cpu|cuda(:\d{1,3})?", "a device: cuda, cuda:1, cpu or auto"),
     ),
     option(
         "--workers N",
         "Read FILE in blocks with N Dask workers on this machine, or with the workers of a running "
         "Dask scheduler, e.g. tcp://host:8786; these need FILE under the same path.",
-        callback=_matching(r"[1-9]\d*|\w+://.+", "a number, or an address such as tcp://host:8786"),
     ),
     _work_options,
 )

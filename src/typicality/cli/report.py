@@ -44,10 +44,6 @@ _OF_SAMPLE = (
     "This page shows a random sample of {:,} of the {:,} rows, on which the model "
     "was fitted. {} has the labels of all rows."
 )
-_IN_BLOCKS = (
-    "The rows were not held in memory: they were read {:,} times, in blocks of up to {:,}. Numbers "
-    "of rows of each cluster are those of all rows in clusters.csv and run.json."
-)
 _SHOWN = (
     "This page shows {:,} of the {:,} rows: a random sample, and the least typical "
     "rows of all. Its counts refer to these rows; {} has all rows."
@@ -200,11 +196,10 @@ def _about_part(record: Mapping[str, Any], n_shown: int) -> str:
 
     data, results = record["data"], record["results"]
     n_rows, sample = data["n_rows"] - data["n_rows_left_out"], results.get("sample")
-    passes = results.get("passes")
-    file = results_name(record)
+    part, file = results.get("n_shown"), results_name(record)
     if sample is not None and n_shown == sample["n_rows"] < n_rows:
         return _OF_SAMPLE.format(n_shown, n_rows, file)
-    if passes is not None and n_shown < n_rows:
+    if part is not None and n_shown < n_rows:
         return _SHOWN.format(n_shown, n_rows, file)
     return ""
 
@@ -221,15 +216,13 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         missing = f"{missing} These are {counted(n_left_out, 'row')}."
     parameters = ", ".join(f"{name} = {value}" for name, value in estimator["parameters"].items())
     explained, reference = results.get("explanation"), record.get("reference")
-    sample, passes = results.get("sample"), results.get("passes")
-    blocks = passes and _IN_BLOCKS.format(passes["n_reads"], passes["block_rows"])
+    sample = results.get("sample")
     versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
     return [
         ("File", _about(data)),
         *([("Assumed", f"{'; '.join(data['assumed'])}.")] if data["assumed"] else []),
         *([] if reference is None else [("Reference", _about(reference))]),
         *([] if sample is None else [("Sample", _SAMPLE.format(sample["n_rows"]))]),
-        *([] if passes is None else [("Blocks", blocks)]),
         ("Columns", f"{listed(data['columns'] or ['None of numbers'], at_most=20)}."),
         *_about_categories(data, scaler),
         ("Left out", f"{'; '.join(left_out)}." if left_out else "No column."),

@@ -13,7 +13,7 @@ from typicality._cached import cached_property
 from typicality._typing import Doubles, Labels, Places
 from typicality._words import YEARS
 from typicality.cli.folder import as_json
-from typicality.cli.rows import FileRows
+from typicality.cli.rows import FitRows
 from typicality.cli.writing import ShownRows, Tally
 from typicality.explain import TELLING
 from typicality.fitted import chosen_method
@@ -41,7 +41,7 @@ class Result:
     ----------
     run : Run
         The model, and its record so far.
-    source : FileRows
+    source : FitRows
         The file, its columns, and the options.
     shown : ShownRows
         The rows to show: all, or some of a file that is not held in memory.
@@ -51,17 +51,14 @@ class Result:
         Which of them were fitted.
     tally : Tally
         How many rows of the file were judged, and their clusters.
-    passes : dict, optional
-        How a file that is not held in memory was read.
     """
 
     run: Run
-    source: FileRows
+    source: FitRows
     shown: ShownRows
     judged: Judged
     fitted: Places | slice | None
     tally: Tally
-    passes: dict[str, int] | None = None
 
     @cached_property
     def explanation(self) -> Explanation:
@@ -84,7 +81,7 @@ class Result:
         options, cells = self.source.options, self.shown.cells
         typical = view.most_typical[1]
         least = self.explanation.rows[: 10 if view.kind == "detector" else 5]
-        categories = {column.name for column in self.source.categories}
+        categories = self.source.categories
         named_by = options.name or column_of_names(
             {name: texts for name, texts in cells.items() if name not in categories},
             [*typical, *least],
@@ -100,7 +97,7 @@ class Result:
             }
         return found | {
             "certainty": how_sure(run.model, view, self.explanation.clusters),
-            "passes": self.passes,
+            "n_shown": None if self.source.part is not None else len(self.shown.places),
             "sigma": getattr(model, "sigma_", None),
             "n_iter": model.n_iter_,
             "status": model.status_,
@@ -112,13 +109,14 @@ class Result:
         }
 
     def _outliers(self) -> dict[str, Any]:
-        gap = None if self.passes else self.judged.view.gap
+        is_held = self.source.part is not None
+        gap = self.judged.view.gap if is_held else None
         return {
             "n_outliers": self.tally.n_unassigned,
             "threshold": self.judged.view.cut,
             "false_alarm_interval": chosen_method(self.run.model).false_alarm_interval_,
             "gap": gap,
-            "n_apart": None if self.passes else 0 if gap is None else gap[0],
+            "n_apart": None if not is_held else 0 if gap is None else gap[0],
         }
 
     def _clusters(self, texts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -143,7 +141,7 @@ class Result:
             return {"rivals": nearest[:, :2].tolist()}
         reasons = RowReasons.of(self.shown.rows, least, found.values[:n], found.shares[:n])
         why: dict[str, list[Any]] = {"reasons": reasons.items()}
-        if self.passes is not None and view.kind == "prototypes":
+        if self.source.part is None and view.kind == "prototypes":
             # The least typical of all rows, not only of those that are shown.
             n_rows = self.tally.n_rows - self.tally.n_left_out
             why["rarer_than"] = [1.0 - (k + 1) / n_rows for k in range(n)]
@@ -190,7 +188,7 @@ def feature_table(run: Run, rows: "ModelRows", judged: Judged) -> FeatureTable:
         # Places have their height as one more column.
         return FeatureTable(rows.names, rows.X, scaled[:, : len(rows.names)], mixed=scaled)
     numbers = scaled[:, : len(rows.names)]
-    return FeatureTable(rows.names, rows.X, numbers, categories=rows.layout, mixed=scaled)
+    return FeatureTable(rows.names, rows.X, numbers, categories=run.layout, mixed=scaled)
 
 
 def on_page(

@@ -6,41 +6,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from typicality._typing import Doubles, Places
+from typicality._typing import Places
 from typicality._words import counted, listed, share
 from typicality.cli.console import shown
-from typicality.cli.errors import UnusableError, option_of
+from typicality.cli.errors import UnusableError, WrongUseError, option_of
 from typicality.cli.options import FORMAT, Options
 from typicality.cli.parameters import near_name
 from typicality.exceptions import Remedy
-from typicality.tables import (
-    CategoryColumn,
-    LeftOut,
-    NumericTable,
-    TableFile,
-    open_table,
-    read_rows,
-)
+from typicality.tables import LeftOut, NumericTable, TableFile, open_table, read_rows
 from typicality.tables.base import Assumption
-from typicality.tables.columns import ALL_MISSING
+from typicality.tables.columns import ALL_MISSING, TooLargeError
 from typicality.tables.measured import find_places
+from typicality.tables.opening import JOINED_FORMATS
 
 if TYPE_CHECKING:  # scikit-learn is loaded when rows are fitted: errors before that come at once
-    from typicality.run_folder import Part
+    from typicality.preprocessing.table_rows import Part
 
 _MISMATCH = 0.5  # how alike rows are that differ in one category
-_LOGS = {
-    None: "none",
-    "none": "none",
-    "auto": "auto",
-    "log": "all",
-}  # --transform as ColumnScaler takes it
+_LOGS = {"auto": "auto", "log": "all"}  # --transform as ColumnScaler takes it
 
 
 @dataclass(eq=False)
-class FileRows:
+class FitRows:
     """The rows of a file that take part in a fit.
 
     Parameters
@@ -50,35 +38,48 @@ class FileRows:
     table : TableFile
         The file.
     numeric : NumericTable
-        Its columns, and the numbers of all rows unless the file is too large for memory.
-    kept : array of shape (n,), bool
-        Which rows take part; rows with missing values may have been left out.
-    X : array of shape (n_kept, d)
-        The numbers of those that take part.
-    categories : tuple of CategoryColumn
-        The categories of those that take part.
-    n_rows, n_left_out : int
-        How many rows the file has, and how many of them do not take part.
+        What is known of its columns.
+    n_rows, n_used : int
+        How many rows the file has, and how many of them take part.
+    part : Part, optional
+        The rows, if they are held in memory.
+    opened : Rows, optional
+        Else the rows that take part, which are read block by block.
     """
 
     options: Options
     table: TableFile
     numeric: NumericTable
-    kept: NDArray[np.bool_]
-    X: Doubles
-    categories: tuple[CategoryColumn, ...]
     n_rows: int
-    n_left_out: int
+    n_used: int
+    part: "Part | None" = None
+    opened: Any = None
+
+    @property
+    def n_left_out(self) -> int:
+        """How many rows do not take part."""
+        return self.n_rows - self.n_used
+
+    @property
+    def rows(self) -> Any:
+        """The rows as the step of columns is fitted on them."""
+        return self.opened if self.part is None else self.part.rows.for_scaler()
+
+    @property
+    def categories(self) -> dict[str, list[str]]:
+        """The categories of each column of them, in order of appearance."""
+        columns = {} if self.part is None else self.part.rows.categories
+        return {name: [v for v in dict.fromkeys(cells) if v] for name, cells in columns.items()}
 
     @property
     def column_names(self) -> list[str]:
         """All columns that take part: numbers, ranks, then categories."""
-        return [*self.numeric.names, *(column.name for column in self.categories)]
+        return [*self.numeric.names, *self.categories]
 
     @property
     def is_mixed(self) -> bool:
         """Whether categories take part, ordered ones included."""
-        return bool(self.categories or self.options.orders)
+        return bool(self.numeric.texts)
 
     def scaler(self, *, balanced: bool = False) -> Any:
         """A step that makes rows for a model as the options ask for, not fitted.
@@ -91,7 +92,7 @@ class FileRows:
         settings: dict[str, Any] = {
             "scale": options.scale,
             "missing": "median" if options.missing == "median" else "error",
-            "log": _LOGS[options.transform],
+            "log": _LOGS.get(str(options.transform), "none"),
         }
         if self.places is not None:
             at = tuple(map(self.numeric.names.index, self.places))
@@ -99,44 +100,12 @@ class FileRows:
         if not self.is_mixed:
             return ColumnScaler(**settings)
         return MixedColumns(
-            categorical=[column.name for column in self.categories],
+            categorical=[*self.categories],
             ordered={name: list(order) for name, order in options.orders.items()},
             mismatch="balanced" if balanced else _MISMATCH,
-            max_categories=max([2, *(len(column.values) + 1 for column in self.categories)]),
+            max_categories=max([2, *(len(values) + 1 for values in self.categories.values())]),
             **settings,
         )
-
-    def for_scaler(self) -> Any:
-        """The rows as the step is fitted on them: an array, or a table with categories."""
-        if not self.is_mixed:
-            return self.X
-        from typicality.preprocessing.table_rows import arrow_table
-
-        columns = dict(zip(self.numeric.names, self.X.T, strict=True))
-        texts: Any = {
-            name: [cell or None for cell in cells] for name, cells in self._texts().items()
-        }
-        return arrow_table(columns, texts)
-
-    def part(self, scaler: Any) -> "Part":
-        """The rows as a run with this step takes them."""
-        from typicality.preprocessing.table_rows import ModelRows
-        from typicality.run_folder import Part
-
-        layout = scaler._layout if self.is_mixed else None
-        return Part(self.kept, ModelRows(list(self.numeric.names), self.X, self._texts(), layout))
-
-    def _texts(self) -> dict[str, list[str]]:
-        """The cells of ranks and categories; empty where they are missing."""
-        columns = dict(zip(self.numeric.names, self.X.T, strict=True))
-        texts = {
-            name: ["" if np.isnan(rank) else order[int(rank)] for rank in columns[name].tolist()]
-            for name, order in self.options.orders.items()
-        }
-        for column in self.categories:
-            values = [*column.values, ""]
-            texts[column.name] = [values[code] for code in column.codes.tolist()]
-        return texts
 
     @property
     def assumed(self) -> list[Assumption]:
@@ -164,28 +133,21 @@ class FileRows:
         return [Assumption(f"{pair}, compared on the sphere", plain)]
 
     @property
-    def share_filled(self) -> float:
-        """The share of the numbers that are missing and replaced by medians."""
-        n_kept = self.n_rows - self.n_left_out
-        n_filled = self._n_filled().sum()
-        return float(n_filled / max(1, n_kept * len(self.numeric.names)))
-
     def _n_filled(self) -> Places:
         """How many numbers of each column are replaced by the median."""
         n_missing = self.numeric.n_missing
-        if self.options.missing != "median":
-            return np.zeros_like(n_missing)
-        return n_missing - self.n_left_out  # rows that are left out miss all of their values
+        # Rows that are left out miss all of their values.
+        return (n_missing - self.n_left_out) * (self.options.missing == "median")
 
     def _about_filled(self) -> list[Assumption]:
-        counts, n_kept = self._n_filled(), self.n_rows - self.n_left_out
+        counts = self._n_filled
         if not counts.any():
             return []
         n_filled, worst = int(counts.sum()), int(np.argmax(counts))
         what = (
             f"{counted(n_filled, 'missing value')} became the median of the column, "
-            f"{share(n_filled, n_kept * len(counts))} of all and "
-            f"{share(int(counts[worst]), n_kept)} of {shown(self.numeric.names[worst])}"
+            f"{share(n_filled, self.n_used * len(counts))} of all and "
+            f"{share(int(counts[worst]), self.n_used)} of {shown(self.numeric.names[worst])}"
         )
         return [Assumption(what, Remedy("missing", "drop", "{} leaves such rows out"))]
 
@@ -211,9 +173,9 @@ class FileRows:
             ],
             "missing": options.missing,
             "n_missing": numeric.missing_by_column,
-            "share_filled": self.share_filled,
+            "share_filled": float(self._n_filled.sum() / max(1, self.n_used * len(numeric.names))),
             "places": self.places,
-            "categories": {column.name: list(column.values) for column in self.categories},
+            "categories": self.categories,
             "ordered": {name: list(order) for name, order in options.orders.items()},
         }
 
@@ -238,40 +200,67 @@ def check_name(table: TableFile, wanted: str | None) -> None:
         )
 
 
-def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileRows:
-    """Read the columns of numbers, and decide about rows with missing values.
+def read_file(
+    table: TableFile, options: Options, *, at_least: int = 2, in_memory: str = ""
+) -> FitRows:
+    """Choose columns, and decide about rows with missing values.
+
+    A file with too many numbers for memory is read in blocks, as all files are with --workers.
 
     Raises
     ------
     UnusableError
-        There are missing values and no choice was made about them, or too few rows are left.
+        There are missing values that are refused, or too few rows are left, or too many rows to
+        hold them in memory. `in_memory` says why they must be, if they must.
     TableError
         The file cannot be used.
     """
-    numeric = read_columns(table, options)
-    missing = np.column_stack(
-        [np.isnan(numeric.X), *(column.codes < 0 for column in numeric.categories)]
-    )
-    if options.missing == "error" and missing.any():
-        n_rows = int(missing.any(axis=1).sum())
-        share_of = f"{n_rows:,} of {len(missing):,} rows have missing values"
-        raise UnusableError(_about_missing(table, numeric, share_of))
-    from typicality.preprocessing.table_rows import take_part
+    held = options.workers is None
+    try:
+        numeric = read_columns(table, options, hold=held)
+    except TooLargeError as error:
+        held = False
+        _refuse_blocks(table, options, in_memory, error.sentence(option_of))
+        numeric = read_columns(table, options, hold=held)
+    if options.workers is not None:
+        _refuse_blocks(table, options, in_memory, f"{table.name} cannot be read in blocks.")
+    if options.missing == "error":
+        _refuse_missing(table, numeric)
+    if held:
+        from typicality.preprocessing.table_rows import ModelRows, Part
 
-    kept = take_part(missing, str(options.missing))
-    require_enough(int(kept.sum()), at_least, table, numeric, options)
-    X, categories = numeric.X, numeric.categories
-    if not kept.all():
-        X = X[kept]
-        categories = tuple(column._replace(codes=column.codes[kept]) for column in categories)
-        alike = [column.name for column in categories if len(np.unique(column.codes)) == 1]
-        if alike and len(alike) < len(numeric.names) + len(categories):
-            reason = "all its values are equal in the rows that are used"
-            told = (*numeric.left_out, *(LeftOut(name, reason) for name in alike))
-            categories = tuple(column for column in categories if column.name not in alike)
-            numeric = numeric._replace(left_out=told)
-    n_left_out = int(np.sum(~kept))
-    return FileRows(options, table, numeric, kept, X, categories, len(kept), n_left_out)
+        rows = ModelRows(list(numeric.names), numeric.X, numeric.texts)
+        part = Part.of(rows, str(options.missing))
+        found = FitRows(options, table, numeric, len(part.kept), len(part.rows.X), part)
+    else:
+        opened = _open(table, numeric, options)
+        found = FitRows(options, table, numeric, table.n_rows or 0, opened.n_rows, opened=opened)
+    _require_enough(found, at_least)
+    return found
+
+
+def _open(table: TableFile, numeric: NumericTable, options: Options) -> Any:
+    """The rows that take part, read by this process or by workers of Dask."""
+    from typicality.rows.file import FileRows, pieces_of
+
+    how: dict[str, Any] = {"signs": numeric.signs, "missing": options.missing}
+    if options.workers is None:
+        rows = FileRows(table, numeric.names, **how)
+        rows.names = list(numeric.names)  # those of npy files, which have none, are made up
+        return rows
+    from typicality.rows.dask import rows_of_pieces
+
+    return rows_of_pieces(pieces_of(table, numeric.names, **how))
+
+
+def _refuse_blocks(table: TableFile, options: Options, why: str, what: str) -> None:
+    """An error where rows must be in memory; it says why, and what to do instead."""
+    if table.format not in JOINED_FORMATS:
+        why = f"a {table.format} file must be unpacked completely. Write it as parquet or csv"
+    elif options.categorical or options.ordered:
+        why = "categories (--categorical, --ordered) need all rows. Leave them out"
+    if why:
+        raise UnusableError(f"{what} It is not read in blocks, because {why}.")
 
 
 def read_columns(table: TableFile, options: Options, *, hold: bool = True) -> NumericTable:
@@ -311,7 +300,12 @@ def _check_places(numeric: NumericTable, options: Options) -> None:
     """Refuse --geo with names of no columns of numbers, or with categories."""
     if options.geo in ((), ("none",)):
         return
-    if numeric.categories or options.orders:
+    if len({*options.geo}) != 2 or len(options.geo) != 2:
+        raise WrongUseError(
+            f"--geo {','.join(options.geo)!r} does not name two columns; write, for example, "
+            "lat,lon, or none."
+        )
+    if numeric.texts:
         raise UnusableError(
             "--geo does not work with categories (--categorical, --ordered). Leave out one of them."
         )
@@ -323,29 +317,19 @@ def _check_places(numeric: NumericTable, options: Options) -> None:
             )
 
 
-def refuse_missing(table: TableFile, numeric: NumericTable) -> None:
-    """An error where numbers are missing that were counted without holding them."""
-    n_missing = int(numeric.n_missing.sum())
-    if n_missing:
-        words = f"{counted(n_missing, 'value')} missing in {table.n_rows:,} rows"
-        raise UnusableError(_about_missing(table, numeric, words))
-
-
-def require_enough(
-    n_kept: int, at_least: int, table: TableFile, numeric: NumericTable, options: Options
-) -> None:
+def _require_enough(rows: FitRows, at_least: int) -> None:
     """An error where too few rows are left without those that miss values."""
-    if n_kept >= at_least:
+    if rows.n_used >= at_least:
         return
-    remedy = ""
-    if options.missing == "drop" and numeric.n_missing.any():
+    remedy, numeric = "", rows.numeric
+    if rows.options.missing == "drop" and numeric.n_missing.any():
         worst = numeric.names[int(np.argmax(numeric.n_missing))]
         remedy = (
             f"; the column {worst!r} has the most missing values: leave it out with --ignore, "
             "or fill gaps with --missing median"
         )
     raise UnusableError(
-        f"{table.name}: {n_kept} of {table.n_rows:,} rows can be used, but at least "
+        f"{rows.table.name}: {rows.n_used} of {rows.n_rows:,} rows can be used, but at least "
         f"{'two are' if at_least == 2 else 'one is'} needed{remedy}."
     )
 
@@ -356,27 +340,30 @@ def _without_unfit_categories(numeric: NumericTable, options: Options) -> Numeri
         return numeric
     from typicality.preprocessing.mixed import reason_to_leave_out
 
-    kept, left_out = [], []
-    at_most = sys.maxsize if options.exact else "auto"
-    for column in numeric.categories:
-        n_rows, n_missing = len(column.codes), column.n_missing
-        n_values = len(column.values) + (options.missing == "median" and n_missing > 0)
-        reason = ALL_MISSING if n_missing == n_rows else None
-        reason = reason or reason_to_leave_out(n_values, n_rows, at_most)
-        if reason is None:
-            kept.append(column)
-        else:
-            left_out.append(LeftOut(column.name, reason))
+    left_out = []
+    for name, cells in numeric.categories.items():
+        values = {*cells} if options.missing == "median" else {*cells} - {""}
+        reason = ALL_MISSING if {*cells} == {""} else None
+        at_most = sys.maxsize if options.exact else "auto"
+        reason = reason or reason_to_leave_out(len(values), len(cells), at_most)
+        left_out += [LeftOut(name, reason)] if reason else []
+    unfit = {column.name for column in left_out}
     told = sorted([*numeric.left_out, *left_out], key=lambda column: not column.has_digits)
-    return numeric._replace(categories=tuple(kept), left_out=tuple(told))
+    texts = {name: cells for name, cells in numeric.texts.items() if name not in unfit}
+    return numeric._replace(texts=texts, left_out=tuple(told))
 
 
-def _about_missing(table: TableFile, numeric: NumericTable, words: str) -> str:
-    worst = sorted(numeric.missing_by_column.items(), key=lambda pair: -pair[1])
-    phrases = [f"{name!r} ({count:,})" for name, count in worst if count]
-    columns = "column" if len(phrases) == 1 else "the columns"
-    return (
-        f"{table.name}: {words}, in {columns} {listed(phrases, at_most=3)}, first in "
+def _refuse_missing(table: TableFile, numeric: NumericTable) -> None:
+    """An error where values are missing, which says where."""
+    counts = {name: count for name, count in numeric.missing_by_column.items() if count}
+    if not counts:
+        return
+    worst = sorted(counts.items(), key=lambda pair: -pair[1])
+    phrases = [f"{name!r} ({count:,})" for name, count in worst]
+    values = counted(sum(counts.values()), "value")
+    raise UnusableError(
+        f"{table.name}: {values} missing in {table.n_rows:,} rows, in "
+        f"{'column' if len(counts) == 1 else 'the columns'} {listed(phrases, at_most=3)}, first in "
         f"{numeric.first_missing}; leave those rows out with --missing drop, fill in medians with "
         "--missing median, or leave columns out with --ignore."
     )

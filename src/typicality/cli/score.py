@@ -64,14 +64,11 @@ def score(options: Options, model: str) -> None:
 
         with (
             open_file(as_in_the_run(options, run)) as table,
-            terminal.doing(f"Scoring {table.name}") as tell,
+            terminal.doing(f"Scoring {table.name}", 1.0) as tell,
         ):
 
             def follow(_: Any, n_rows: int) -> None:
-                done = (
-                    f"{counted(n_rows, 'row')} of {table.name}, {100 * table.fraction_read:.0f} %"
-                )
-                tell(f"Scored {done}")
+                tell(table.fraction_read, f"Scored {counted(n_rows, 'row')} of {table.name}")
 
             how = {"safe": options.safe_csv, "force": options.force}
             tally = write_rows(table, run.judge_block, output, run.signs, follow, **how)

@@ -28,7 +28,7 @@ from typicality.cli.console import (
 )
 from typicality.cli.errors import option_of
 from typicality.cli.options import quoted
-from typicality.cli.rows import FileRows
+from typicality.cli.rows import FitRows
 from typicality.explain import TELLING
 from typicality.preprocessing.scaling import skewed_columns
 from typicality.report.clusters import MOST_VALUES, Commonest, telling_categories
@@ -49,14 +49,6 @@ _ONE_CLUSTER = (
     "typicality compare shows what other methods find."
 )
 _UNUSUAL = "unusual columns (robust z-score)"
-_MANY_COLUMNS = 10
-_FEW_COLUMNS = {
-    "alpha-cut": "gaps in a density are hard to find in more than about ten columns",
-    **dict.fromkeys(
-        ("adaptive", "sparse-adaptive", "sequential"),
-        "distances grow with their number, and the box of the method does not",
-    ),
-}
 _ROWS_LOOKED_AT = 100_000  # to see whether columns are skewed
 _RIGHT = ("rows", "share", "rarer than", "membership", "score", "p-value")
 
@@ -66,12 +58,12 @@ Which = Callable[[Mapping[str, Any]], str]
 Record = Mapping[str, Any]
 
 
-def about_input(record: Record, rows: FileRows, X: Doubles, clean: FileRows | None) -> list[str]:
+def about_input(record: Record, rows: FitRows, X: Doubles, clean: FitRows | None) -> list[str]:
     """Which rows were used, and how, in sentences; X are the numbers of the rows, or of some."""
     sentences = [about_rows(rows), *_hints(record, rows, X)]
     if clean is not None:
         sentences.append(f"Reference: {about_rows(clean)}")
-    return sentences + _about_sample(record) + _about_passes(record)
+    return sentences + _about_sample(record) + _about_shown(record)
 
 
 def say_result(terminal: Terminal, record: Record, about: Sequence[str]) -> None:
@@ -167,9 +159,9 @@ def _n_fitted(record: Record) -> int:
     return int(data["n_rows"] - data["n_rows_left_out"])
 
 
-def _hints(record: Record, rows: FileRows, X: Doubles) -> list[str]:
+def _hints(record: Record, rows: FitRows, X: Doubles) -> list[str]:
     """What was done to columns, what may be wrong with them for this method, what to try."""
-    hints, names, method = [], rows.numeric.names, record["method"]
+    hints, names = [], rows.numeric.names
     if logarithms := record["results"]["logarithms"]:
         names_of = listed([shown(name) for name in logarithms], at_most=5)
         hints.append(f"Logarithms were taken of: {names_of} (--transform none takes none).")
@@ -181,16 +173,6 @@ def _hints(record: Record, rows: FileRows, X: Doubles) -> list[str]:
                 f"Skewed: {listed(columns, at_most=5)}. --transform auto takes logarithms of "
                 "skewed columns, so that ratios are compared instead of differences."
             )
-    if method in _FEW_COLUMNS and len(names) > _MANY_COLUMNS:
-        remedy = (
-            "--method auto first tries a Gaussian mixture, which suits files with many columns."
-        )
-        if rows.is_mixed:  # a mixture has no density for categories
-            remedy = "Choose some with --columns, or take --method fcm --clusters N."
-        hints.append(
-            f"{len(names)} columns are too many for --method {method}: {_FEW_COLUMNS[method]}. "
-            f"{remedy}"
-        )
     return hints
 
 
@@ -206,21 +188,15 @@ def _about_sample(record: Record) -> list[str]:
     ]
 
 
-def _about_passes(record: Record) -> list[str]:
-    """How a file was read that was not held in memory, and what is said of a sample only."""
-    passes = record["results"]["passes"]
-    if passes is None:
+def _about_shown(record: Record) -> list[str]:
+    """What is said of a sample only, where the rows were not held in memory."""
+    n_shown = record["results"]["n_shown"]
+    if n_shown is None or n_shown == n_judged(record):
         return []
-    words = (
-        f"The rows were not held in memory: they were read {passes['n_reads']} times, in "
-        f"blocks of up to {passes['block_rows']:,}."
-    )
-    if passes["n_shown"] < n_judged(record):
-        words += (
-            " Counts refer to all rows. Medians, typical rows and the report refer to "
-            f"{passes['n_shown']:,} rows: a random sample, and the least typical rows of all."
-        )
-    return [words]
+    return [
+        "The rows were not held in memory. Counts refer to all rows. Medians, typical rows and the "
+        f"report refer to {n_shown:,} rows: a random sample, and the least typical rows of all."
+    ]
 
 
 def _headline(record: Record) -> str:
@@ -428,7 +404,7 @@ def _table(*headings: str) -> Table:
 # ---- which rows and columns are used -------------------------------------------------------------
 
 
-def about_rows(rows: FileRows) -> str:
+def about_rows(rows: FitRows) -> str:
     """Which rows and columns were used, and why not the others."""
     left_out = rows.numeric.left_out
     all_names = rows.column_names
@@ -461,7 +437,7 @@ def about_rows(rows: FileRows) -> str:
     return " ".join(sentences)
 
 
-def _about_dropped(rows: FileRows) -> list[str]:
+def _about_dropped(rows: FitRows) -> list[str]:
     """How many rows were left out; where these are more than half, which column costs most."""
     counts, n_rows = rows.numeric.missing_by_column, rows.n_rows
     dropped = counted(rows.n_left_out, "row")
@@ -478,14 +454,14 @@ def _about_dropped(rows: FileRows) -> list[str]:
     return sentences
 
 
-def _about_categories(rows: FileRows) -> list[str]:
+def _about_categories(rows: FitRows) -> list[str]:
     """Which columns are categories, and what became of missing ones."""
     if not rows.categories:
         nothing = rows.options.categorical and not rows.options.orders
         return ["No column of categories was found."] if nothing else []
-    phrases = [f"{shown(each.name)} ({len(each.values)})" for each in rows.categories]
+    phrases = [f"{shown(name)} ({len(values)})" for name, values in rows.categories.items()]
     sentences = [f"Categories: {listed(phrases)}."]
-    n_missing = sum(each.n_missing for each in rows.categories)
+    n_missing = sum(rows.numeric.missing_by_column[name] for name in rows.categories)
     if n_missing:
         sentences.append(
             f"{counted(n_missing, 'missing category')} became a category of its own."

@@ -11,12 +11,13 @@ import numpy as np
 
 from typicality._files import atomic_file
 from typicality._threads import stream_in_threads
-from typicality._typing import Places
+from typicality._typing import Doubles, Places
 from typicality.cli.console import shown
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.folder import require_free
-from typicality.preprocessing.table_rows import ModelRows, joined
-from typicality.run_folder import Judged, Part, Run
+from typicality.fitted import FittedView
+from typicality.preprocessing.table_rows import ModelRows, Part, joined
+from typicality.run_folder import Judged, Run
 from typicality.tables import Block, TableFile, arrow_rows, csv_text, masked_columns
 from typicality.tables.cells import texts_of
 from typicality.tables.opening import kind_of_suffix
@@ -173,52 +174,33 @@ class Gathered:
         others = [other for other in table.names if other not in {*columns}]
         others.sort(key=lambda other: other != name)
         self._names = others[: _MOST_CELLS // max(1, n_rows if places is None else len(places))]
-        self._places, self._n_seen = places, 0
-        self._found: list[ShownRows] = []
-        self._worst: list[tuple[float, ShownRows]] = []
+        self._places, self._n_seen, self._least = places, 0, np.empty(0)
+        self._found: list[tuple[ShownRows, Doubles]] = []
 
-    def see(self, part: Part) -> None:
-        """Gather rows of a block."""
-        n_kept, first = len(part.rows.X), self._n_seen
-        self._n_seen += n_kept
-        if self._places is None:
-            some = np.arange(n_kept)
-        else:
-            start, stop = np.searchsorted(self._places, [first, first + n_kept])
-            some = self._places[start:stop] - first
-        self._found.append(self._some(part, some, first))
-
-    def see_judged(self, judged: Judged) -> None:
-        """Gather rows of a block, the least typical ones too where not all are gathered."""
-        first, n_kept = self._n_seen, len(judged.part.rows.X)
-        self.see(judged.part)
-        if self._places is None or not n_kept:
-            return
-        view = judged.view
-        depth = view.strength if view.kind == "tree" else view.depth
-        least = np.argsort(depth, kind="stable")[:_WORST]
-        if len(self._worst) == _WORST:
-            least = least[depth[least] < self._worst[-1][0]]
-        for i in least.tolist():
-            self._worst.append((float(depth[i]), self._some(judged.part, np.array([i]), first)))
-        self._worst = sorted(self._worst, key=lambda pair: pair[0])[:_WORST]
-
-    def _some(self, part: Part, kept: Places, first: int) -> ShownRows:
-        """Rows of a block by their places among those that take part; before it are `first`."""
+    def see(self, part: Part, view: FittedView | None = None) -> None:
+        """Gather rows of a block; `view` is what the model says of them."""
         assert part.block is not None
+        places = np.arange(self._n_seen, self._n_seen + len(part.rows.X))
+        self._n_seen += len(places)
+        depth = np.full(len(places), -np.inf)
+        if self._places is not None and view is not None and len(places):
+            drawn = np.isin(places, self._places)
+            depth[~drawn] = (view.strength if view.kind == "tree" else view.depth)[~drawn]
+            self._least = np.sort(np.append(self._least, depth[~drawn]))[:_WORST]
+        kept = np.flatnonzero(depth <= self._least.max(initial=-np.inf))
         block, at = part.block, np.flatnonzero(part.kept)[kept]
         columns = block.columns(self._names) if self._names else []
-        texts = [texts_of(column.take(at)).to_pylist() for column in columns]
         cells = {
-            name: [text[:_LONGEST_CELL] for text in some]
-            for name, some in zip(self._names, texts, strict=True)
+            name: [text[:_LONGEST_CELL] for text in texts_of(column.take(at)).to_pylist()]
+            for name, column in zip(self._names, columns, strict=True)
         }
         lines = None if block.lines is None or block.is_part else block.lines[at]
-        return ShownRows(part.rows.take(kept), first + kept, block.first_row + at, lines, cells)
+        rows = ShownRows(part.rows.take(kept), places[kept], block.first_row + at, lines, cells)
+        self._found.append((rows, depth[kept]))
 
     def result(self) -> ShownRows:
-        """The rows in order, each once."""
-        every = [*self._found, *(rows for _, rows in self._worst)]
+        """The rows in order."""
+        every = [rows for rows, _ in self._found]
         lines = [rows.lines for rows in every if rows.lines is not None]
         rows = ShownRows(
             rows=joined([rows.rows for rows in every]),
@@ -229,9 +211,8 @@ class Gathered:
                 name: [text for rows in every for text in rows.cells[name]] for name in self._names
             },
         )
-        if self._places is None:
-            return rows
-        return rows.take(np.unique(rows.places, return_index=True)[1])
+        depth = np.concatenate([depth for _, depth in self._found])
+        return rows.take(np.flatnonzero(depth <= self._least.max(initial=-np.inf)))
 
 
 def gather(run: Run, table: TableFile, *, name: str | None = None) -> ShownRows:

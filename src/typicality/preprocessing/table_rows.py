@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,14 +33,11 @@ class ModelRows:
         Their values.
     texts : dict of str to list of str
         The cells of ranks and categories; empty where they are missing.
-    layout : CategoryColumns or None
-        The categories among the columns of the model, where there are some.
     """
 
     names: list[str]
     X: Doubles
     texts: dict[str, list[str]]
-    layout: Any = None
 
     @classmethod
     def of(
@@ -66,18 +63,17 @@ class ModelRows:
         for j, name in enumerate(names):
             if kinds[name] == "rank":
                 X[:, j] = ranks_of(texts[name], known[name])
-        return cls(names, X, texts, scaler._layout)
+        return cls(names, X, texts)
 
     @property
-    def every_name(self) -> list[str]:
-        """The columns of `missing`."""
-        return [*self.names, *(() if self.layout is None else self.layout.names)]
+    def categories(self) -> dict[str, list[str]]:
+        """The cells of categories, without ranks."""
+        return {name: cells for name, cells in self.texts.items() if name not in self.names}
 
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
         """Where numbers and categories are missing, shape (n, d + k)."""
-        names = () if self.layout is None else self.layout.names
-        absent = [np.array([not text for text in self.texts[name]]) for name in names]
+        absent = [np.array([not cell for cell in cells]) for cells in self.categories.values()]
         return np.column_stack([np.isnan(self.X), *absent])
 
     def take(self, which: Places | NDArray[np.bool_] | slice) -> "ModelRows":
@@ -90,26 +86,60 @@ class ModelRows:
 
     def scaled(self, scaler: Any) -> Doubles:
         """The rows as the model takes them."""
-        if self.layout is None:
+        if not hasattr(scaler, "kinds_"):
             return np.asarray(scaler.transform(self.X))
-        cells = (np.array(self.texts[name], dtype=object) for name in self.layout.names)
+        cells = (np.array(self.texts[name], dtype=object) for name in scaler._layout.names)
         return np.asarray(scaler._joined(self.X, cells))
 
     def shown(self, at: Places) -> tuple[dict[str, Any], dict[str, list[str]]]:
         """The numbers of some rows, words for ranks; and their categories."""
-        names = () if self.layout is None else self.layout.names
+        words = {name: [cells[i] for i in at.tolist()] for name, cells in self.texts.items()}
         numbers = {
-            name: [self.texts[name][i] for i in at.tolist()]
-            if name in self.texts
-            else self.X[at, j].tolist()
+            name: words.pop(name, None) or self.X[at, j].tolist()
             for j, name in enumerate(self.names)
         }
-        return numbers, {name: [self.texts[name][i] for i in at.tolist()] for name in names}
+        return numbers, words
+
+    def for_scaler(self) -> Any:
+        """The rows as the step of a model is fitted on them: an array, or a table with texts."""
+        if not self.texts:
+            return self.X
+        import pyarrow as pa
+
+        columns = dict(zip(self.names, self.X.T, strict=True)) | self.texts
+        return pa.table(
+            {
+                name: pa.array([cell or None for cell in values], pa.string())
+                if name in self.texts
+                else pa.array(values)
+                for name, values in columns.items()
+            }
+        )
 
 
-def take_part(missing: NDArray[np.bool_], how: str) -> NDArray[np.bool_]:
-    """Which rows take part: all but those without any value, or with "drop" only complete rows."""
-    return np.asarray(~(missing.any(axis=1) if how == "drop" else missing.all(axis=1)))
+class Part(NamedTuple):
+    """Rows of a table as a run takes them: those of a block, or of a whole file.
+
+    Parameters
+    ----------
+    kept : array of shape (n,), bool
+        Which rows take part; rows with missing values may be left out.
+    rows : ModelRows
+        Those that take part.
+    block : Block, optional
+        The block they are from.
+    """
+
+    kept: NDArray[np.bool_]
+    rows: ModelRows
+    block: Block | None = None
+
+    @classmethod
+    def of(cls, rows: ModelRows, missing: str, block: Block | None = None) -> Self:
+        """All rows but those without any value, or with "drop" only complete rows."""
+        left_out = np.any if missing == "drop" else np.all
+        kept: NDArray[np.bool_] = ~left_out(rows.missing, axis=1)
+        return cls(kept, rows if kept.all() else rows.take(kept), block)
 
 
 def joined(parts: Sequence[ModelRows]) -> ModelRows:
@@ -117,11 +147,3 @@ def joined(parts: Sequence[ModelRows]) -> ModelRows:
     first = parts[0]
     texts = {name: [cell for part in parts for cell in part.texts[name]] for name in first.texts}
     return replace(first, X=np.concatenate([part.X for part in parts]), texts=texts)
-
-
-def arrow_table(columns: Mapping[str, Any], texts: Mapping[str, Any]) -> Any:
-    """Columns of numbers and of text as the step for numbers and categories takes them."""
-    import pyarrow as pa
-
-    made = {name: pa.array(values) for name, values in columns.items() if name not in texts}
-    return pa.table(made | {name: pa.array(cells, pa.string()) for name, cells in texts.items()})

@@ -27,7 +27,6 @@ if find_spec("pyarrow") is None:
 from typicality.tables.base import Block, TableFile
 from typicality.tables.cells import MISSING
 from typicality.tables.columns import (
-    CategoryColumn,
     LeftOut,
     NumericTable,
     categories_of,
@@ -46,7 +45,6 @@ __all__ = [
     "FORMATS",
     "MISSING",
     "Block",
-    "CategoryColumn",
     "LeftOut",
     "NumericTable",
     "TableFile",

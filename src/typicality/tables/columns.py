@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from typicality._cached import cached_property
 from typicality._threads import stream_in_threads
 from typicality._typing import Doubles, Places
 from typicality._words import as_known, listed, shown
@@ -29,6 +29,7 @@ _FEWEST_TO_NUMBER = 10  # rows: fewer whole numbers in a row may well be measure
 _NEARLY = 0.05  # of the cells may be no numbers in a column that is nearly numeric
 _N_LOOKED_AT = 100
 _N_JUDGED = 10_000  # numbers at the beginning, which show whether a column holds measurements
+_N_HEAD = 2**20  # rows that are judged where not all are kept
 _ADVICE = {
     "dates or times": ": write them as numbers to use them, e.g. as days since the first date",
 }
@@ -73,32 +74,6 @@ class LeftOut(NamedTuple):
         return self.what + (f": {self.remedy.sentence(option_of)}" if self.remedy else "")
 
 
-class CategoryColumn(NamedTuple):
-    """A column of categories.
-
-    Parameters
-    ----------
-    name : str
-        The name of the column.
-    codes : array of shape (n,), int32
-        The category of each row, as an index into `values`; -1 if it is missing.
-    values : tuple of str
-        The categories, in order of appearance.
-    first_missing : tuple of int and str, or None
-        The row of the first missing category, and its position as text.
-    """
-
-    name: str
-    codes: NDArray[np.int32]
-    values: tuple[str, ...]
-    first_missing: tuple[int, str] | None = None
-
-    @property
-    def n_missing(self) -> int:
-        """The number of rows with a missing category."""
-        return int(np.count_nonzero(self.codes < 0))
-
-
 class NumericTable(NamedTuple):
     """The numbers of a table and, if requested, its categories.
 
@@ -119,8 +94,8 @@ class NumericTable(NamedTuple):
     signs : dict of str to str
         The sign of each column with numbers like $7,440 or 60%. The sign is empty for columns that
         have only separators of thousands.
-    categories : tuple of CategoryColumn
-        The columns of categories.
+    texts : dict of str to list of str
+        The cells of ranks and of categories, row by row; empty if they are missing.
     doubts : dict of str to str
         Columns that are used and may be no measurements, and why.
     ranges : dict of str to pair of float
@@ -134,15 +109,20 @@ class NumericTable(NamedTuple):
     first_missing: str | None
     fingerprint: str
     signs: dict[str, str]
-    categories: tuple[CategoryColumn, ...] = ()
-    doubts: dict[str, str] = {}  # noqa: RUF012 (a default of a tuple)
+    texts: dict[str, list[str]] = {}  # noqa: RUF012 (a default of a tuple)
+    doubts: dict[str, str] = {}  # noqa: RUF012
     ranges: dict[str, tuple[float, float]] = {}  # noqa: RUF012
+
+    @property
+    def categories(self) -> dict[str, list[str]]:
+        """The cells of the columns of categories, without ranks."""
+        return {name: cells for name, cells in self.texts.items() if name not in self.names}
 
     @property
     def missing_by_column(self) -> dict[str, int]:
         """How many values each column misses, numbers first."""
         counts = dict(zip(self.names, self.n_missing.tolist(), strict=True))
-        return counts | {column.name: column.n_missing for column in self.categories}
+        return counts | {name: cells.count("") for name, cells in self.categories.items()}
 
 
 # ---- for fitted models ---------------------------------------------------------------------------
@@ -316,27 +296,26 @@ def read_rows(
         if column.endless is not None:
             raise column.endless
         _refuse_mixed_signs(column.name, column.signs | column.bare, table.name)
-    categories = _read_categories(table, [*orders, *named, *text], orders)
-    if not chosen and not categories:
+    texts, missing = _read_texts(table, [*orders, *named, *text], orders)
+    if not chosen and not texts:
         has_text = any(column.holds_categories for column in judged)
         raise _nothing_left(table, left_out, has_text=has_text)
-    ranks, categories = categories[: len(orders)], categories[len(orders) :]
     X = _stacked(chosen, n_rows if hold else 0)
-    if ranks:
-        X = np.column_stack([X, *(_ranks(column, orders[column.name]) for column in ranks)])
-    used: list[Any] = [*chosen, *ranks]
-    missing = [column.first_missing for column in [*used, *categories] if column.first_missing]
+    if orders:
+        X = np.column_stack([X, *(_ranks(texts[name], order) for name, order in orders.items())])
+    missing += [column.first_missing for column in chosen if column.first_missing]
+    n_missing = [c.n_missing for c in chosen] + [texts[name].count("") for name in orders]
     return NumericTable(
         X=X,
-        names=tuple(column.name for column in used),
+        names=(*(column.name for column in chosen), *orders),
         left_out=(*left_out, *(LeftOut(name, "you asked to ignore it") for name in ignore)),
-        n_missing=np.array([column.n_missing for column in used], dtype=np.intp),
+        n_missing=np.array(n_missing, dtype=np.intp),
         first_missing=min(missing)[1] if missing else None,
         fingerprint=table.fingerprint,
         signs={column.name: max(column.signs) for column in chosen if column.signs},
-        categories=tuple(categories),
+        texts=texts,
         doubts={name: doubt.what for name, doubt in doubts.items()},
-        ranges={column.name: (column._low, column._high) for column in chosen},
+        ranges={column.name: (column.low, column.high) for column in chosen},
     )
 
 
@@ -376,7 +355,6 @@ class Column:
     def __init__(self, name: str, is_chosen: bool, *, truth_is_text: bool, is_kept: bool) -> None:
         self.name = name
         self._is_chosen, self._truth_is_text, self._is_kept = is_chosen, truth_is_text, is_kept
-        self._sums = [0, 0]  # of its whole numbers and their squares, modulo 2**64
         self.signs: set[str] = set()
         self.bare: set[str] = set()
         self.pieces: list[Doubles] = []
@@ -384,9 +362,7 @@ class Column:
         self.first_missing: tuple[int, str] | None = None
         self.text: TableError | None = None
         self.endless: TableError | None = None
-        self._low, self._high = np.inf, -np.inf
-        self._are_whole = True
-        self._first: list[Doubles] = []
+        self.low, self.high = np.inf, -np.inf
         self._look = self._first_stranger = ""
         self._is_in_digits = False
 
@@ -413,28 +389,17 @@ class Column:
         if len(strangers) and self.text is None:
             self._see_text(block, strangers)
         self.n_strangers += len(strangers)
-        missing = np.isnan(numbers)
-        n_missing = int(np.count_nonzero(missing))
-        if n_missing and self.first_missing is None:
+        missing, endless = np.isnan(numbers), np.isinf(numbers)
+        if self.first_missing is None and missing.any():
             self.first_missing = block.position(int(missing.argmax()))
-        present = numbers[~missing] if n_missing else numbers
-        if len(present):
-            self._low = min(self._low, present.min())
-            self._high = max(self._high, present.max())
-            if self.endless is None and not np.isfinite([self._low, self._high]).all():
-                self.endless = block.not_finite(int(np.isinf(numbers).argmax()), self.name)
-            n_first = sum(map(len, self._first))
-            if self._are_whole and n_first < _N_JUDGED:
-                self._first.append(present[: _N_JUDGED - n_first])
-            self._are_whole = self._are_whole and bool((present == np.rint(present)).all())
-            if self._are_whole:
-                whole = np.clip(present, -(2.0**62), 2.0**62).astype(np.int64).view(np.uint64)
-                added = [int(whole.sum()), int((whole * whole).sum())]
-                self._sums = [(a + b) % 2**64 for a, b in zip(self._sums, added, strict=True)]
-        self.n_missing += n_missing
-        self.n_seen += len(numbers)
-        if self._is_kept and not self.n_strangers:
+        if self.endless is None and endless.any():
+            self.endless = block.not_finite(int(endless.argmax()), self.name)
+        self.low = float(np.fmin.reduce(numbers, initial=self.low))
+        self.high = float(np.fmax.reduce(numbers, initial=self.high))
+        if not self.n_strangers and (self._is_kept or self.n_seen < _N_HEAD):
             self.pieces.append(numbers)
+        self.n_missing += int(np.count_nonzero(missing))
+        self.n_seen += len(numbers)
 
     def _see_text(self, block: Block, strangers: Places) -> None:
         """Keep the first text, and what the first texts look like."""
@@ -463,10 +428,10 @@ class Column:
             return LeftOut(self.name, mixed)
         if self.n_missing == self.n_seen:
             return LeftOut(self.name, ALL_MISSING)
-        if self._low == self._high:
-            return LeftOut(self.name, f"constant (always {self._low:g})")
+        if self.low == self.high:
+            return LeftOut(self.name, f"constant (always {self.low:g})")
         if self._numbers_the_rows():
-            what = f"an identifier: it numbers the rows from {self._low:.0f} to {self._high:.0f}"
+            what = f"an identifier: it numbers the rows from {self.low:.0f} to {self.high:.0f}"
             return LeftOut(self.name, what)
         if self.name.startswith("__index_level_"):
             return LeftOut(self.name, "the index of a pandas data frame", _BY_NAME)
@@ -477,24 +442,30 @@ class Column:
 
     def doubt(self) -> Doubt | None:
         """Why its numbers may be no measurements; None if nothing says so."""
-        if not self._are_whole or self.signs - {"", TRUTH}:
+        if self.signs - {"", TRUTH} or not self._are_whole:
             return None
-        return doubt_about(self.name, np.concatenate(self._first), self._low, self._high)
+        return doubt_about(self.name, self._present[:_N_JUDGED], self.low, self.high)
 
     @property
     def is_coded(self) -> bool:
         """Whether its numbers may be those of a few classes."""
-        return self._are_whole and is_coded(np.concatenate(self._first), self._low, self._high)
+        return self._are_whole and is_coded(self._present[:_N_JUDGED], self.low, self.high)
+
+    @property
+    def _present(self) -> Doubles:
+        """The numbers that are held."""
+        numbers = np.concatenate(self.pieces)
+        return numbers[~np.isnan(numbers)]
+
+    @cached_property
+    def _are_whole(self) -> bool:
+        return all(bool((np.isnan(some) | (some == np.rint(some))).all()) for some in self.pieces)
 
     def _numbers_the_rows(self) -> bool:
-        """Whether these are the whole numbers of a range, by two sums of them."""
-        n = self.n_seen
-        complete = self._are_whole and self.n_missing == 0 and n >= _FEWEST_TO_NUMBER
-        if not complete or self._high - self._low != n - 1:
+        """Whether these are the whole numbers of a range, each of them once."""
+        if self.n_seen < _FEWEST_TO_NUMBER or self.high - self.low != self.n_seen - 1:
             return False
-        low, high = int(self._low), int(self._high)
-        squares = [m * (m + 1) * (2 * m + 1) // 6 for m in (low - 1, high)]
-        return self._sums == [(low + high) * n // 2 % 2**64, (squares[1] - squares[0]) % 2**64]
+        return self._are_whole and len(np.unique(self._present)) == self.n_seen
 
 
 def _class_without_name(names: Sequence[str], chosen: Sequence[Column]) -> dict[str, Doubt]:
@@ -520,8 +491,14 @@ def _see_all(table: TableFile, judged: Sequence[Column], *, refuse_text: bool) -
             if refuse_text and column.text is not None:
                 raise column.text
         n_rows += block.n_rows
+        expected = int(n_rows / block.fraction_read)
         n_held = sum(column._is_kept and column.n_strangers == 0 for column in judged)
-        _refuse_beyond(table.name, int(n_rows / block.fraction_read), n_held)
+        if expected * n_held > MOST_NUMBERS:
+            raise TooLargeError(
+                f"{table.name} is too large for memory: about {expected:,} rows of {n_held:,} "
+                f"columns of numbers are more than {MOST_NUMBERS:,} numbers. Make a smaller file, "
+                "with fewer rows or columns."
+            )
     for column in judged:
         if column._is_chosen and column.text is None and column.n_missing == column.n_seen:
             raise TableError(
@@ -549,40 +526,25 @@ def _stacked(columns: Sequence[Column], n_rows: int) -> Doubles:
     return X
 
 
-def _read_categories(
+def _read_texts(
     table: TableFile, names: Sequence[str], orders: Mapping[str, Sequence[str]]
-) -> list[CategoryColumn]:
-    """Columns of text in one more pass, as codes."""
-    places: list[dict[str, int]] = [{"": -1} for _ in names]
-    pieces: list[list[NDArray[np.int32]]] = [[] for _ in names]
-    first: list[tuple[int, str] | None] = [None for _ in names]
+) -> tuple[dict[str, list[str]], list[tuple[int, str]]]:
+    """Columns of text in one more pass, and where the first cell of each is missing."""
+    texts: dict[str, list[str]] = {name: [] for name in names}
+    first: dict[str, tuple[int, str]] = {}
     for block in table.blocks() if names else ():
-        for j, name in enumerate(names):
-            place, texts = places[j], categories_of(block, name, orders.get(name))
-            codes = [place.setdefault(text, len(place) - 1) for text in texts]
-            pieces[j].append(np.array(codes, dtype=np.int32))
-            if first[j] is None and -1 in codes:
-                first[j] = block.position(codes.index(-1))
-    return [
-        CategoryColumn(name, np.concatenate(pieces[j]), tuple(places[j])[1:], first[j])
-        for j, name in enumerate(names)
-    ]
+        for name, cells in texts.items():
+            some = categories_of(block, name, orders.get(name))
+            if name not in first and "" in some:
+                first[name] = block.position(some.index(""))
+            cells += some
+    return texts, list(first.values())
 
 
-def _ranks(column: CategoryColumn, order: Sequence[str]) -> Doubles:
+def _ranks(cells: Sequence[str], order: Sequence[str]) -> Doubles:
     """The ranks of ordered categories; NaN where one is missing."""
-    rank = [float(order.index(value)) for value in column.values]
-    return np.array([*rank, np.nan])[column.codes]
-
-
-def _refuse_beyond(name: str, n_rows: int, n_columns: int) -> None:
-    """An error where there will be too many numbers; the number of rows may be an estimate."""
-    if n_rows * n_columns > MOST_NUMBERS:
-        raise TooLargeError(
-            f"{name} is too large for memory: about {n_rows:,} rows of {n_columns:,} columns of "
-            f"numbers are more than {MOST_NUMBERS:,} numbers. Make a smaller file, with fewer "
-            "rows or columns."
-        )
+    rank = {value: float(k) for k, value in enumerate(order)}
+    return np.array([rank.get(cell, np.nan) for cell in cells])
 
 
 def _nothing_left(table: TableFile, left_out: Sequence[LeftOut], *, has_text: bool) -> TableError:
