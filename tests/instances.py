@@ -162,6 +162,7 @@ AUTOMATIC = [AutoClustering(), AutoClustering(at_least=2)]
 ADAPTIVE = [
     AdaptivePCM(),
     AdaptivePCM(n_clusters=4, beta=0.3, store_memberships=False),
+    AdaptivePCM(alpha=1.0),
     AdaptivePCM(kernel="connectivity", box=3.0),
     SparseAdaptivePCM(lam=0.05),
     SparseAdaptivePCM(n_clusters=5, lam=0.02, p=0.3, assign="all", box=None),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, make_moons
-from sklearn.metrics import adjusted_rand_score
+from sklearn.datasets import load_breast_cancer, load_iris, make_moons
+from sklearn.metrics import adjusted_rand_score, rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 
 from instances import ADAPTIVE
@@ -18,8 +18,8 @@ from typicality.exceptions import (
 )
 
 every_estimator = pytest.mark.parametrize("estimator", ADAPTIVE, ids=str)
-IN_INPUT_SPACE = [e for e in ADAPTIVE if e.kernel == "linear"]
-in_input_space = pytest.mark.parametrize("estimator", IN_INPUT_SPACE, ids=str)
+IN_A_BOX = [e for e in ADAPTIVE if e.kernel == "linear" and e.alpha is None]
+in_a_box = pytest.mark.parametrize("estimator", IN_A_BOX, ids=str)
 SPARSE = [SparseAdaptivePCM(lam=0.05), SequentialPCM(lam=0.05), SequentialPCM()]
 either_sparse = pytest.mark.parametrize("estimator", SPARSE, ids=str)
 
@@ -72,7 +72,7 @@ def test_equal_rows_are_an_error(estimator):
 # ---- the box ------------------------------------------------------------------------------------
 
 
-@in_input_space
+@in_a_box
 def test_scale_of_the_features_does_not_matter(estimator, blobs):
     X, _ = blobs
     model = clone(estimator).set_params(box=10.0).fit(X)
@@ -84,7 +84,7 @@ def test_scale_of_the_features_does_not_matter(estimator, blobs):
     assert_allclose(scaled.eta_, model.eta_, rtol=1e-4)
 
 
-@in_input_space
+@in_a_box
 def test_a_constant_feature_does_nothing_but_warn(estimator, blobs):
     X, _ = blobs
     plain = clone(estimator).set_params(box=10.0).fit(X)
@@ -246,3 +246,34 @@ def test_connectivity_finds_crescents(seed):
     X, truth = make_moons(200, noise=0.05, random_state=seed)
     model = SequentialPCM(lam=0.05, kernel="connectivity", box=3.0, assign="all").fit(X)
     assert adjusted_rand_score(truth, model.labels_) > 0.95
+
+
+# ---- spreads in any unit ------------------------------------------------------------------------
+
+
+def test_with_alpha_the_unit_of_length_does_not_matter(blobs):
+    X, _ = blobs
+    for unit in (1e-3, 1000.0):
+        models = [AdaptivePCM(6, alpha=1.0).fit(rows) for rows in (X, unit * X)]
+        assert_array_equal(models[0].labels_, models[1].labels_)
+        assert_allclose(models[1].cluster_centers_, unit * models[0].cluster_centers_, rtol=1e-4)
+        assert_allclose(models[1].eta_, unit**2 * models[0].eta_, rtol=1e-4)
+
+
+def test_alpha_on_iris_finds_the_three_species():
+    X, y = load_iris(return_X_y=True)
+    model = AdaptivePCM(10, alpha=1.0).fit(X)
+    assert model.n_clusters_ == 3
+    assert_allclose(rand_score(y, model.labels_), 0.8415, atol=2e-3)
+
+
+def test_larger_alpha_gives_more_clusters():
+    X = load_iris().data
+    numbers = [AdaptivePCM(10, alpha=alpha).fit(X).n_clusters_ for alpha in (0.5, 1.0, 3.0)]
+    assert numbers == sorted(numbers)
+    assert numbers[0] < numbers[2]
+
+
+def test_a_single_prototype_with_alpha_is_all_rows(blobs):
+    X, _ = blobs
+    assert AdaptivePCM(1, alpha=1.0).fit(X).n_clusters_ == 1

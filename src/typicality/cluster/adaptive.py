@@ -15,14 +15,17 @@ from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._diagnostics import (
     tell,
+    warn_about_convergence,
     warn_about_fragments,
     warn_about_kernel,
     warn_about_prototype_labels,
 )
 from typicality.cluster._inputs import OpenSpace, has_points
 from typicality.cluster._prototypes import Clustering, Found, PrototypeClusterer
-from typicality.cluster._starts import check_distinct_points
+from typicality.cluster._starts import check_distinct_points, fuzzy_run
+from typicality.cluster.fuzzy import fuzzifier
 from typicality.kernels import Kernel
+from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.sparse import SparsePossibilistic
 from typicality.membership.spread import AdaptedSpread, smallest_spread, spread_from_separation
@@ -57,6 +60,7 @@ class AdaptiveClusterer(PrototypeClusterer):
     """Base of the estimators whose spreads follow the clusters; not for direct use."""
 
     eta_: Annotated[Doubles, "c"]
+    alpha: float | None = None  # a parameter of APCM only
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrototypeClusterer._parameter_constraints,
@@ -86,7 +90,7 @@ class AdaptiveClusterer(PrototypeClusterer):
         given = None
         if not isinstance(self.init, str):
             given = self._checked_points(n_features=rows.shape[1])
-        opened = self._open(rows, weight, box=self.box)
+        opened = self._open(rows, weight, box=self.box if self.alpha is None else None)
         if opened.space.total_variance <= 0:
             raise ValueError(
                 "All rows of positive weight are one point in the space of the kernel: there "
@@ -175,14 +179,22 @@ class AdaptivePCM(AdaptiveClusterer):
     cluster k is dropped. So the number of clusters shrinks from `n_clusters` to the number that the
     data support.
 
-    Implements :cite:`xenaki2014`, section 2, without the sparsity term (APCM). Differs from the
-    paper: the default initial prototypes do not depend on the order of the rows.
+    Implements :cite:`xenaki2014`, section 2, without the sparsity term (APCM), and with `alpha`
+    :cite:`xenaki2016`. Differs from the papers: the default initial prototypes do not depend on the
+    order of the rows.
 
     Parameters
     ----------
     n_clusters : int, default=8
         The number of initial prototypes. Choose more than the number of clusters that you expect.
         At most the number of distinct rows is used.
+    alpha : float or None, default=None
+        With a number, the form of :cite:`xenaki2016`: a preliminary fuzzy c-means gives the initial
+        prototypes, and mean distances :math:`r_k`, weighted by its memberships. The spread is then
+        :math:`\eta_k \, \min_l r_l / \alpha` instead of :math:`\eta_k`, first with :math:`r_k` in
+        the place of the mean distance. `box` and `beta` are not used, and the result is the same in
+        any unit of length. Larger values give narrower, and so more, clusters; 1 is common. Scale
+        the features. None uses `box`, which was better on most data, see docs/theory.
     beta : float, default=0.1
         Sets the initial spreads: `beta` is the typicality at half of the squared distance to the
         nearest other prototype. Larger values give wider initial clusters. The paper uses 0.1 to
@@ -282,6 +294,7 @@ class AdaptivePCM(AdaptiveClusterer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **AdaptiveClusterer._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, np.inf, closed="neither"), None],
         "beta": [Interval(Real, 0, 1, closed="neither")],
     }
 
@@ -289,6 +302,7 @@ class AdaptivePCM(AdaptiveClusterer):
         self,
         n_clusters: int = 8,
         *,
+        alpha: float | None = None,
         beta: float = 0.1,
         kernel: str | Kernel | Callable[..., Any] = "linear",
         sigma: float | str = "auto",
@@ -301,6 +315,7 @@ class AdaptivePCM(AdaptiveClusterer):
         store_memberships: bool = True,
     ) -> None:
         self.n_clusters = n_clusters
+        self.alpha = alpha
         self.beta = beta
         self.kernel = kernel
         self.sigma = sigma
@@ -317,14 +332,31 @@ class AdaptivePCM(AdaptiveClusterer):
         space = opened.space
         if start is None:
             start = self._first_prototypes(space)
-        self._begin(callbacks, opened, n_runs=1)
+        self._begin(callbacks, opened, n_runs=1 + (self.alpha is not None))
         unit = self._unit_of_length(space)
         eta = np.array([space.total_variance])
-        if start.n_clusters > 1:
+        if self.alpha is not None:
+            start, eta, unit = self._from_partition(space, start, self.alpha, callbacks)
+        elif start.n_clusters > 1:
             eta = spread_from_separation(start.mutual_sqdist(), self.beta)
             eta = np.maximum(eta, smallest_spread(space.total_variance))
         state = ClusterState(start, self._first_rule(eta, unit))
         return opened, _adaptive_run(space, unit, callbacks)(state)
+
+    def _from_partition(
+        self, space: Space[Any], start: Any, alpha: float, callbacks: FitCallbacks
+    ) -> tuple[Any, Doubles, float]:
+        """The prototypes of fuzzy c-means, their spreads, and the unit of length."""
+        rule = Fuzzy(fuzzifier("auto", space))
+        result = fuzzy_run(space, [start], rule, callbacks)
+        stage = "Preliminary fuzzy c-means: "
+        warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter, stage=stage)
+        prototypes, sample = result.state.prototypes, space.sample()
+        sqdist = space.sqdist_of(prototypes, sample)
+        weights = rule.memberships(sqdist) * sample.weight[:, None]
+        distance = np.sum(weights * np.sqrt(sqdist), axis=0) / weights.sum(axis=0)
+        unit = float(distance.min()) / alpha
+        return prototypes, unit * distance, unit
 
     def _first_rule(self, eta: Doubles, unit: float) -> Any:
         """The rule of the iterations, from the first spreads and the unit of length."""
