@@ -37,28 +37,19 @@ _FEWEST_ROWS = 10
 _FIT_ERRORS = (ValueError, ArithmeticError, RuntimeError, MemoryError)
 _FOR_DEVELOPERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning)
 
-METHODS = {
-    "auto": cluster.AutoClustering(),
-    "alpha-cut": cluster.AlphaCutClustering(),
-    "sequential": cluster.SequentialPCM(),
-    "fcm": cluster.FuzzyCMeans(),
-    "k-means": KMeans(),
-    "gaussian mixture": GaussianMixture(),
-    "hdbscan": HDBSCAN(copy=True),
-    "one-cluster": cluster.OneClusterPCM(),
-    "one-class svm": OneClassSVM(),
-    "isolation forest": IsolationForest(),
-    "local outlier factor": LocalOutlierFactor(),
-}
-# The parameter that gets the number of clusters, or the fraction of outliers.
-_GIVEN = {
-    "fcm": "n_clusters",
-    "k-means": "n_clusters",
-    "gaussian mixture": "n_components",
-    "one-cluster": "contamination",
-    "one-class svm": "nu",
-    "isolation forest": "contamination",
-    "local outlier factor": "contamination",
+# Each method, and its parameter that gets the number of clusters or the fraction of outliers.
+METHODS: dict[str, tuple[Any, str]] = {
+    "auto": (cluster.AutoClustering(), ""),
+    "alpha-cut": (cluster.AlphaCutClustering(), ""),
+    "sequential": (cluster.SequentialPCM(), ""),
+    "fcm": (cluster.FuzzyCMeans(), "n_clusters"),
+    "k-means": (KMeans(), "n_clusters"),
+    "gaussian mixture": (GaussianMixture(), "n_components"),
+    "hdbscan": (HDBSCAN(copy=True), ""),
+    "one-cluster": (cluster.OneClusterPCM(), "contamination"),
+    "one-class svm": (OneClassSVM(), "nu"),
+    "isolation forest": (IsolationForest(), "contamination"),
+    "local outlier factor": (LocalOutlierFactor(), "contamination"),
 }
 
 
@@ -132,16 +123,16 @@ class Comparison:
     @property
     def labels(self) -> dict[str, NDArray[np.int64]]:
         """The labels of the compared rows, by method, of clusterers that worked."""
-        return self._labels_of(detectors=False)
+        return {r.name: r.labels for r in self._worked if not r.is_detector}
 
     @property
     def flagged(self) -> dict[str, NDArray[np.bool_]]:
         """Which of the compared rows are outliers, by method, of detectors that worked."""
-        return {name: labels < 0 for name, labels in self._labels_of(detectors=True).items()}
+        return {r.name: r.labels < 0 for r in self._worked if r.is_detector}
 
-    def _labels_of(self, *, detectors: bool) -> dict[str, NDArray[np.int64]]:
-        chosen = [r for r in self.results if r.is_detector == detectors]
-        return {r.name: r.labels for r in chosen if r.labels is not None}
+    @property
+    def _worked(self) -> list[Any]:
+        return [r for r in self.results if r.labels is not None]
 
     @property
     def label_agreement(self) -> dict[str, dict[str, float]]:
@@ -161,7 +152,7 @@ class Comparison:
     def findings(self) -> tuple[str, ...]:
         """What the tables do not show, as sentences: failures, and what methods were given."""
         sentences = [f"{r.name} failed: {r.failure}" for r in self.results if r.failure]
-        informed = ", ".join(name for name in self.labels if name in _GIVEN)
+        informed = ", ".join(n for n in self.labels if METHODS.get(n, (None, ""))[1])
         if informed:
             sentences.append(f"Number of clusters given to {informed}: {self.n_clusters}.")
         if len(self.flagged) > 1:
@@ -300,18 +291,17 @@ def compare_methods(
     if classes is not None:
         check_same_length(len(every_row), "X", len(classes), "known")
         classes = classes[rows]
-    if n_clusters is None and any(
-        name in _GIVEN and not is_outlier_detector(each) for name, each in estimators.items()
-    ):
-        auto = _fit("auto", METHODS["auto"], compared, seed)
+    need = [each for each, given in estimators.values() if given]
+    if n_clusters is None and not all(map(is_outlier_detector, need)):
+        auto = _fit("auto", METHODS["auto"][0], compared, seed)
         if auto.n_clusters is None:
             raise ValueError(f"auto found no number of clusters: {auto.failure} Pass n_clusters.")
         n_clusters = max(1, auto.n_clusters)
     results = []
-    for name, estimator in estimators.items():
+    for name, (estimator, given) in estimators.items():
         value = contamination if is_outlier_detector(estimator) else n_clusters
-        settings = {_GIVEN[name]: value} if name in _GIVEN else {}
-        results.append(_fit(name, clone(estimator).set_params(**settings), compared, seed))
+        model = clone(estimator).set_params(**({given: value} if given else {}))
+        results.append(_fit(name, model, compared, seed))
     shape = every_row.shape
     return Comparison(shape[0], shape[1], rows, tuple(results), classes, n_clusters)
 
@@ -366,8 +356,8 @@ def check_rate(rate: Any, name: str) -> None:
         raise ValueError(f"{name} must be a fraction above 0 and at most 0.5; got {rate!r}.")
 
 
-def chosen_methods(methods: Sequence[Any] | None) -> dict[str, Any]:
-    """The methods that were asked for, all of them by default: estimators by their names.
+def chosen_methods(methods: Sequence[Any] | None) -> dict[str, tuple[Any, str]]:
+    """The methods that were asked for, all of them by default, as `METHODS` has them.
 
     In names, hyphens, spaces and capitals do not matter; "lof" is short for one of them.
     """
@@ -378,20 +368,15 @@ def chosen_methods(methods: Sequence[Any] | None) -> dict[str, Any]:
             f"methods must be a list of one or more of {', '.join(METHODS)}; got {methods!r}."
         )
     spelled = {_plain(name): name for name in METHODS} | {"lof": "local outlier factor"}
-    chosen: dict[str, Any] = {}
+    chosen = {}
     for given in methods:
-        name = " ".join(repr(given).split())
-        if isinstance(given, str):
-            name = spelled.get(_plain(given), name)
-        estimator = METHODS.get(name, given)
-        if isinstance(estimator, type) or not hasattr(estimator, "fit_predict"):
+        name = spelled.get(_plain(given)) if isinstance(given, str) else None
+        if name is None and (isinstance(given, type) or not hasattr(given, "fit_predict")):
             raise ValueError(
                 f"the method {given!r} is unknown. Choose from {', '.join(METHODS)}, "
                 "or pass an estimator with fit_predict, e.g. KMeans(3)."
             )
-        if name in chosen:
-            raise ValueError(f"the method {name!r} is named twice: leave one of them out.")
-        chosen[name] = estimator
+        chosen[name or " ".join(repr(given).split())] = METHODS[name] if name else (given, "")
     return chosen
 
 

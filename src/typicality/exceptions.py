@@ -23,7 +23,6 @@ __all__ = [
     "FragmentedClustersWarning",
     "IndefiniteKernelWarning",
     "ModelFileError",
-    "RepetitionError",
     "TableError",
 ]
 
@@ -167,10 +166,6 @@ class ModelFileError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(one_line(message))
-
-
-class RepetitionError(RuntimeError):
-    """One of many repetitions failed; the message names the repetition, its seed and the cause."""
 
 
 def warn(seen: str, remedy: str, category: type[Warning], finding: str, /, **fields: Any) -> None:

@@ -41,7 +41,7 @@ from typicality.compare import (
     seeded_clone,
     text_table,
 )
-from typicality.exceptions import ClusteringWarning, RepetitionError, warn
+from typicality.exceptions import ClusteringWarning, warn
 from typicality.metrics import jaccard_score
 from typicality.metrics.partitions import count_clusters
 
@@ -81,29 +81,21 @@ def _repeat(
     """What `work` returns for each of several seeds, which are drawn before any work starts."""
     n_repeats = check_whole(n_repeats, "n_repeats", least=1)
     seeds = check_random_state(random_state).randint(_LARGEST_SEED, size=n_repeats).tolist()
-    works = {
-        f"Repetition {i:,} of {n_repeats:,} (seed {seed})": partial(work, seed)
-        for i, seed in enumerate(seeds, 1)
-    }
-    return _run_parallel(works, n_jobs)
+    return _run_parallel([partial(work, seed) for seed in seeds], n_jobs)
 
 
-def _run_parallel(works: Mapping[str, Callable[[], Value]], n_jobs: int | None) -> list[Value]:
+def _run_parallel(works: Iterable[Callable[[], Value]], n_jobs: int | None) -> list[Value]:
     """The values of pieces of work, in their order.
 
     Each runs on one thread, so that its value does not depend on how many run at the same time.
     """
-    tasks = [delayed(_run_one)(name, work) for name, work in works.items()]
     with threadpool_limits(1):
-        return list(Parallel(n_jobs=n_jobs)(tasks))
+        return list(Parallel(n_jobs=n_jobs)(delayed(_on_one_thread)(work) for work in works))
 
 
-def _run_one(name: str, work: Callable[[], Value]) -> Value:
-    try:
-        with threadpool_limits(1):  # again: it may run in another process
-            return work()
-    except Exception as error:
-        raise RepetitionError(f"{name} failed. {type(error).__name__}: {error}") from error
+def _on_one_thread(work: Callable[[], Value]) -> Value:
+    with threadpool_limits(1):  # again: it may run in another process
+        return work()
 
 
 def _draw_seed(rng: np.random.RandomState) -> Callable[[], int]:
@@ -475,9 +467,9 @@ class PredictByNearest(ClusterMixin, MetaEstimatorMixin, BaseEstimator):
         labels = np.asarray(getattr(self.clusterer_, "labels_", None))
         if labels.shape != (rows.shape[0],):
             raise ValueError(
-                f"{self.clusterer_!r} has no labels_ for the {rows.shape[0]} rows it was fitted "
-                "on. Wrap a clusterer of rows; in a Pipeline wrap only the last step: "
-                "make_pipeline(StandardScaler(), PredictByNearest(HDBSCAN()))."
+                f"{self.clusterer_!r} has no labels_ of its {rows.shape[0]} rows. In a Pipeline "
+                "wrap only the last step: make_pipeline(StandardScaler(), "
+                "PredictByNearest(HDBSCAN()))."
             )
         n_neighbors = min(self.n_neighbors, len(labels))
         self.neighbors_ = KNeighborsClassifier(n_neighbors).fit(rows, labels)
@@ -629,14 +621,12 @@ def outlier_stability(
     >>> result.scores.shape
     (10, 3)
     """
-    _check_detector(detector, score)
+    if not callable(score):
+        _name_of_score(detector, score)
     X = _check_rows(X, detector)
-    several = tuple(rates) if isinstance(rates, Iterable) else (rates,)
-    for rate in several:
+    several = tuple(np.atleast_1d(rates).tolist())
+    for rate in several or (0,):
         check_rate(rate, "Every rate")
-    if not several:
-        raise ValueError("rates is empty. Pass at least one fraction of rows to reject, e.g. 0.05.")
-    several = tuple(map(float, several))
     if rate_parameter is not None:
         clone(detector).set_params(**{rate_parameter: several[0]})  # refuses unknown names
     check_choice(transfer, "transfer", ("threshold", "rank"))
@@ -659,12 +649,10 @@ def _detect_in_halves(
     one, two, rows_1, rows_2, unseen = _halves(detector, X, rng)
     agreements = []
     for number, rate in enumerate(rates):
-        if rate_parameter is not None:
-            one.set_params(**{rate_parameter: rate})
-            two.set_params(**{rate_parameter: rate})
         if rate_parameter is not None or number == 0:
-            one.fit(rows_1)
-            two.fit(rows_2)
+            given = {} if rate_parameter is None else {rate_parameter: rate}
+            one.set_params(**given).fit(rows_1)
+            two.set_params(**given).fit(rows_2)
             training, transferred, own = (
                 _scores_of(model, rows, score)
                 for model, rows in ((one, rows_1), (one, unseen), (two, rows_2))
@@ -689,14 +677,11 @@ def _detect_in_halves(
 
 def _scores_of(model: Any, rows: Any, score: Score) -> Doubles:
     """The scores of rows, larger for rows that are more normal; NaN is refused."""
-    if callable(score):
-        given = score(model, rows)
+    if not callable(score):
+        given = getattr(model, _name_of_score(model, score))(rows)
     else:
-        has_samples = hasattr(model, "score_samples")
-        name = score or ("score_samples" if has_samples else "decision_function")
-        given = getattr(model, name)(rows)
-    scores = np.asarray(given, dtype=np.float64)
-    n_rows = n_rows_of(rows)
+        given = score(model, rows)
+    scores, n_rows = np.asarray(given, dtype=np.float64), n_rows_of(rows)
     if scores.shape not in ((n_rows,), (n_rows, 1)):
         raise ValueError(
             f"The scores of {n_rows} rows have shape {scores.shape}, expected ({n_rows},): "
@@ -710,30 +695,25 @@ def _scores_of(model: Any, rows: Any, score: Score) -> Doubles:
     return scores.ravel()
 
 
+def _name_of_score(detector: Any, score: str | None) -> str:
+    """The method that scores rows that a detector was not fitted on."""
+    names = ["score_samples", "decision_function"] if score is None else [score]
+    for name in names:
+        if hasattr(detector, name):
+            return name
+    raise ValueError(
+        f"{detector!r} has no {' and no '.join(names)} to score new rows with. Use a detector that "
+        "has one (local outlier factor: novelty=True), or pass score=, a function of the fitted "
+        "detector and rows."
+    )
+
+
 def _lowest_rows(scores: Doubles, n_lowest: int, rng: np.random.RandomState) -> NDArray[np.bool_]:
     """Flags of the rows with the lowest scores, so many exactly; ties are broken at random."""
     flags = np.zeros(len(scores), dtype=bool)
     # By the order of the rows, a detector without any scores to speak of would seem stable.
     flags[np.lexsort((rng.random_sample(len(scores)), scores))[:n_lowest]] = True
     return flags
-
-
-def _check_detector(detector: Any, score: Any) -> None:
-    """An unfitted estimator that can score rows it was not fitted on."""
-    if callable(score):
-        return
-    if score is not None and not isinstance(score, str):
-        raise ValueError(
-            "score must be the name of a method of the detector, or a function of the fitted "
-            f"detector and rows; got {score!r}."
-        )
-    names = ["score_samples", "decision_function"] if score is None else [score]
-    if not any(hasattr(detector, name) for name in names):
-        raise ValueError(
-            f"{detector!r} has no {' and no '.join(names)} to score new rows with. Use a detector "
-            "that has one (local outlier factor: novelty=True), or pass score=, a function of the "
-            "fitted detector and rows."
-        )
 
 
 # ---- choice --------------------------------------------------------------------------------------
@@ -977,11 +957,6 @@ def cross_conformal_p_values(
     p_values : array of shape (n_new,)
         Values between 1 / (n + 1) and 1. Scores that differ only by rounding are treated as equal.
 
-    Raises
-    ------
-    RepetitionError
-        A fit failed. The message names the fold.
-
     See Also
     --------
     typicality.OneClusterPCM.p_values : p-values of one-cluster PCM, with a single fit.
@@ -995,7 +970,8 @@ def cross_conformal_p_values(
     >>> cross_conformal_p_values(OneClassSVM(), X, [[0, 0], [5, 5]], random_state=0)
     array([0.55, 0.01])
     """
-    _check_detector(detector, score)
+    if not callable(score):
+        _name_of_score(detector, score)
     X = _check_rows(X, detector)
     n_rows = n_rows_of(X)
     (X_new,) = indexable(X_new)
@@ -1011,12 +987,12 @@ def cross_conformal_p_values(
         )
     rng = check_random_state(random_state)
     folds = np.array_split(rng.permutation(n_rows), n_splits)
-    works = {
-        f"Fold {k:,} of {n_splits:,}": partial(
+    works = [
+        partial(
             _count_lower, seeded_clone(detector, _draw_seed(rng)), X, X_new, np.sort(fold), score
         )
-        for k, fold in enumerate(folds, 1)
-    }
+        for fold in folds
+    ]
     counts: Any = sum(_run_parallel(works, n_jobs))
     return np.asarray((1 + counts) / (n_rows + 1))
 

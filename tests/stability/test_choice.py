@@ -8,7 +8,7 @@ from sklearn.datasets import make_blobs
 from sklearn.neighbors import KernelDensity
 
 from typicality import OneClusterPCM
-from typicality.exceptions import ClusteringWarning, RepetitionError
+from typicality.exceptions import ClusteringWarning
 from typicality.stability import (
     choose,
     choose_by_stability,
@@ -141,9 +141,3 @@ def test_detectors_are_judged_by_their_outliers(detector, grid, apart):
 def test_what_cannot_be_chosen_is_said_before_any_work(estimator, grid, words, apart):
     with pytest.raises(ValueError, match=words):
         choose_by_stability(estimator, apart, grid)
-
-
-def test_a_setting_that_fails_is_named():
-    X = np.arange(12.0).reshape(12, 1)
-    with pytest.raises(RepetitionError, match=r"Repetition 1 of 2 .*n_clusters=9"):
-        choose_by_stability(KMeans(random_state=0), X, {"n_clusters": [2, 9]}, n_repeats=2)
