@@ -119,3 +119,13 @@ def test_wrong_places_are_refused(run, file, frame, tmp_path):
         run("outliers", *mixed).stdout.split()
     )
     assert run("outliers", *mixed, "--geo", "lat,lng", "--force").exit_code == 3
+
+
+def test_places_close_together_beside_measurements_are_no_warning(run, tmp_path):
+    rng = np.random.default_rng(0)
+    names = ["lat", "lon", "rooms", "price"]
+    places = pd.DataFrame(rng.normal([50, 10, 3, 9], [1e-3, 1e-3, 1, 1], (200, 4)), columns=names)
+    places.to_csv(tmp_path / "town.csv", index=False)
+    done = run("cluster", tmp_path / "town.csv", "-o", tmp_path / "out", "--no-report")
+    assert done.exit_code == 0, done.stderr
+    assert record_of(tmp_path / "out")["warnings"] == []

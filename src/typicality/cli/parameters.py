@@ -132,13 +132,18 @@ def notices(
     caught : sequence of warnings
         What a fit has warned of.
     names : sequence of str
-        The columns of the file, in the order of the features.
+        The columns of numbers, which are the first features. Others come from categories and from
+        places, whose scales mean nothing to users, so nothing is said of those.
     estimator : estimator
         The estimator, whose parameters may be options.
     rows : pair of str and array, optional
         What the fitted rows are called in the file, "line" or "row", and their numbers.
     """
-    found = [_notice(each.message, names, estimator, rows) for each in caught]
+    found = [
+        _notice(each.message, names, estimator, rows)
+        for each in caught
+        if max(getattr(each.message, "fields", {}).get("columns", ()), default=-1) < len(names)
+    ]
     return [each for k, each in enumerate(found) if each not in found[:k]]
 
 

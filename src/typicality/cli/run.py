@@ -149,7 +149,7 @@ def _fit_and_write(
         "machine": {name: getattr(options, name) for name in _MACHINE},
         "versions": versions(),
         "results": run.record["results"] | result.fields() | {"logarithms": _logarithms(run, rows)},
-        "warnings": notices(caught, rows.column_names, estimator, result.fitted_rows),
+        "warnings": notices(caught, rows.numeric.names, estimator, result.fitted_rows),
         "seconds": {"fit": seconds, "all": 0.0},
     }
     if task.method != "outliers":
