@@ -96,8 +96,7 @@ class OpenPage:
 
     @property
     def level(self):
-        self.settle()
-        return float(self.tab.input_value("#alpha-value"))
+        return float(self.data("level"))
 
     @property
     def n_selected(self):

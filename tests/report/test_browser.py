@@ -54,8 +54,6 @@ def test_the_level_labels_as_the_tree_does(visit, clustered):
         opened.drag("#alpha", (start, 0.5), (end, 0.5))
         seen.add(check_against(opened, model.tree_))
     assert len(seen) > 1
-    opened.page.fill("#alpha-value", repr(float(np.quantile(model.typicality_, 0.3))))
-    check_against(opened, model.tree_)
     assert opened.page.locator("#clusters td.profile").count() == 0  # sizes only
     opened.page.click("#automatic")
     assert opened.labels().tolist() == model.labels_.tolist()
@@ -99,16 +97,6 @@ def test_threshold_of_a_detector_can_be_moved(visit, clustered):
     opened.drag("#alpha", (0.5, 0.5), (0.8, 0.5))
     assert opened.labels().tolist() == np.where(scores >= opened.level, 0, -1).tolist()
     assert opened.n_unassigned > flagged.sum()
-
-
-@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
-def test_weights_are_not_called_rows(visit):
-    X = three_groups(np.random.default_rng(5))
-    # Whole numbers, about as many as the rows in sum: they look like counts, and are none.
-    model = AlphaCutClustering().fit(X, sample_weight=np.arange(len(X)) % 2 * 2.0)
-    opened = visit(Report.from_estimator(model, X).html)
-    whole = opened.page.get_attribute("#tree [role=treeitem] >> nth=0", "aria-label")
-    assert whole.startswith(f"Branch of weight {model.tree_.weight.sum():g},")
 
 
 # ---- rows ----------------------------------------------------------------------------------------

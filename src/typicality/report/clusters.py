@@ -31,12 +31,12 @@ _FARTHEST = 1000.0  # a ratio for clusters with next to nothing between them
 _APART = 0.2  # a category is that much commoner in a cluster than in the others
 
 _TREE_WORDS = (
-    "How many times denser the densest place of a cluster is than the densest path "
+    "Separation: how many times denser the densest place of a cluster is than the densest path "
     "from there to another cluster: near 1 there is hardly a gap, at 1000 the "
     "space between is empty."
 )
 _PROTOTYPE_WORDS = (
-    "The distance to the nearest other prototype. Each column is in units of its "
+    "Separation: the distance to the nearest other prototype. Each column is in units of its "
     "spread, and 1 is the usual distance of the rows of the cluster from their own "
     "prototype; below 2 clusters overlap."
 )

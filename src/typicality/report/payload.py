@@ -103,7 +103,7 @@ def _rows_payload(found: FittedView, shown: Places) -> dict[str, Any]:
     memberships = found.memberships if found.kind == "prototypes" else None
     if memberships is not None and memberships[shown].size > _MOST_MEMBERSHIPS:
         memberships = None
-    optional = {"p_values": found.p_values, "rarity": found.rarity, "memberships": memberships}
+    optional = {"rarity": found.rarity, "memberships": memberships}
     return {
         "kind": _KINDS[found.kind],
         "labels": encoded(found.labels[shown], "i4"),
@@ -207,14 +207,14 @@ def _clusters_payload(
     level: Any = []
     if found.kind != "prototypes":
         level = [found.cut if found.levels is None else found.levels[k] for k in order]
-    differs = "How they differ from the others" if detects else "How it differs"
+    profiles = [profile_words(explained, k) for k in range(len(clusters.medians)) if not detects]
     columns: list[tuple[str, str, Any]] = [
         (f"Mean {found.strength_name}", "strength", mass[np.add(labels, 1)] / sizes),
         ("Most typical row", "typical", [*map(name_of, clusters.typical_rows)]),
         ("Threshold" if detects else "Level", "level", level),
         ("Separation", "separation", clusters.separation),
         ("Other columns", "texts", _commonest_texts(explained, cells, labels)),
-        (differs, "profile", [profile_words(explained, k) for k in range(len(clusters.medians))]),
+        ("How it differs", "profile", profiles),
     ]
     columns = [each for each in columns if any(map(_text, each[2]))]
     on_page = len(columns)

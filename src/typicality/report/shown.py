@@ -239,5 +239,4 @@ def tree_payload(
         "saddle_alpha": encoded(tree.saddle_alpha[part.edge], "f8"),
         "branches": [dict(zip(columns, line, strict=True)) for line in lines],
         "min_size": view.min_size,
-        "counts_rows": np.array_equal(np.bincount(tree.node_of), tree.weight),
     }

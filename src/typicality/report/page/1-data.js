@@ -64,7 +64,6 @@ function percent(share, nRows) {
 }
 
 const rarityText = (row) => `${percent(data.rarity[row], data.n_rows)} of the rows`;
-const pValueText = (row) => String(Number(data.p_values[row].toPrecision(2)));
 
 // ---- elements
 

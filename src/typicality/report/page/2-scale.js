@@ -2,7 +2,7 @@
 
 const LINEAR = { forward: (v) => v, back: (t) => t, linear: true };
 
-// Far values are drawn closer: straight around the centre, logarithmic far from it.
+// Straight around the centre, logarithmic far from it.
 const squashAround = (centre, unit) => ({
   forward: (v) => Math.asinh((v - centre) / unit),
   back: (t) => centre + unit * Math.sinh(t),
@@ -25,26 +25,15 @@ const along = ([low, high], start, end) => (place) => start + ((place - low) * (
 
 // ---- ticks
 
-const decimalsOf = (step) => clamp(-Math.floor(Math.log10(step) + 1e-9), 0, 20);
-
-// Without the dust of binary fractions, and without -0.
-const multiple = (times, step) => Number((times * step).toFixed(decimalsOf(step))) + 0;
-
-// All digits a step asks for; large numbers of few digits, and tiny ones, with an exponent.
-function tickText(value, step) {
-  if (value === 0 && step < 1e-5) return "0";
-  const digits = Math.ceil(Math.log10(Math.abs(value) / step || 1)) + 1;
-  if (value !== 0 && (Math.abs(value) < 1e-5 || (Math.abs(value) >= 1e6 && digits <= 4))) return format(value, 4);
-  const decimals = decimalsOf(step);
-  return value.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).replace("-", "\u2212");
-}
+// All digits a step asks for.
+const tickText = (value, step) => (Math.abs(value) < step / 2 ? "0" : format(value, clamp(Math.ceil(Math.log10(Math.abs(value) / step) - 1e-9) + 1, 1, 15)));
 
 // The roundest number between two others, and the step it is a multiple of.
 function roundest(low, high) {
   const power = Math.ceil(Math.log10(high - low));
   for (const [lead, more] of [[1, 0], [5, 1], [2, 1], [1, 1]]) {
     const step = lead * 10 ** (power - more);
-    const value = multiple(Math.ceil(low / step), step);
+    const value = Math.ceil(low / step) * step;
     if (value <= high) return { value, step };
   }
   return { value: low, step: high - low };
@@ -54,12 +43,11 @@ function linearTicks(low, high, rough) {
   const power = Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].find((lead) => lead * 10 ** power >= rough * (1 - 1e-9)) * 10 ** power;
   const ticks = [];
-  for (let i = Math.ceil(low / step); i * step <= high; i++) ticks.push({ place: multiple(i, step), text: tickText(multiple(i, step), step) });
+  for (let i = Math.ceil(low / step); i * step <= high; i++) ticks.push({ place: i * step, text: tickText(i * step, step) });
   return ticks;
 }
 
-// Ticks between two places of a scale, each with its place and its text; those of a squashed scale are at
-// equal distances, each moved a little to a round number.
+// Ticks between two places of a scale; those of a squashed scale are at equal distances, each moved to a round number.
 function ticksBetween(scale, low, high, atMost) {
   const gap = (high - low) / Math.max(1, Math.floor(atMost));
   if (scale.linear) {
@@ -89,7 +77,7 @@ function fitCanvas(canvas) {
   return { context, width, height };
 }
 
-const fontOf = (size, weight = 400) => `${weight} ${size}px system-ui, -apple-system, "Segoe UI", sans-serif`;
+const fontOf = (size, weight = 400) => `${weight} ${size}px system-ui, sans-serif`;
 
 function shorten(context, text, room) {
   let shown = text.replace(/\s+/g, " ");
@@ -120,8 +108,7 @@ function acrossTexts(context, ticks, toX, y, width) {
 
 // ---- colours
 
-// Twice eight, of which colour-blind people tell each eight apart, and others all sixteen; the second eight go
-// with another shape. All stand out from the paper of their theme by 3 to 1 at least.
+// Twice eight, of which colour-blind people tell each eight apart; the second eight go with another shape.
 const HUES = {
   light: [
     "#106ee7", "#ce8500", "#2da17c", "#d21d12", "#1f3488", "#b660b0", "#2f7403", "#041c25",
@@ -134,8 +121,7 @@ const HUES = {
 };
 const OUTLIER = 3; // the place of the colour of outliers
 
-// From low to high, in even steps of lightness that colour-blind people see too (viridis, without the end
-// that is near the paper).
+// Viridis, from low to high, without the end that is near the paper.
 const RAMPS = {
   light: ["#7ad151", "#43bf70", "#22a884", "#21908d", "#2b758e", "#365c8d", "#414487", "#482677", "#440154"],
   dark: ["#414487", "#365c8d", "#2b758e", "#21908d", "#22a884", "#43bf70", "#7ad151", "#bddf26", "#fde725"],

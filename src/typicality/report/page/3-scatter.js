@@ -14,8 +14,7 @@ const scatter = {
   rectangle: null,
 };
 
-// Rows of a column with few values are drawn over a strip around each value, so that they do not cover each
-// other: multiples of an irrational number spread them evenly.
+// Rows of a column with few values are spread over a strip around each value, by multiples of an irrational number.
 const STRIP = 0.6; // of the step between two values
 const SPREADERS = [0.7548776662466927, 0.5698402909980532];
 
@@ -46,9 +45,7 @@ function showAll() {
 
 // ---- what rows are coloured by
 
-// A way to paint gives each row a code, each code a colour and a shape, and the legend. Code 0 is for rows
-// without a cluster or a value.
-const STEPS_OF_RAMP = 48;
+// A way to paint gives each row a code, each code a colour and a shape, and the legend. Code 0: no cluster or value.
 const MOST_COLOURS = 16; // values of a column of text; the others share one colour
 const MOST_CHIPS = 24;
 let choice = null;
@@ -72,7 +69,7 @@ function paintClusters() {
 function paintNumbers(name, values, text) {
   const shape = describe(values);
   const scale = scaleFor(shape, shape.skewed);
-  const toStep = along([shape.low, shape.high].map(scale.forward), 1, STEPS_OF_RAMP);
+  const toStep = along([shape.low, shape.high].map(scale.forward), 1, ink.ramp.length);
   const codes = Uint8Array.from(values, (value) => (Number.isFinite(value) ? Math.round(toStep(scale.forward(value))) || 1 : 0));
   return () => {
     const bar = element("span", { className: "ramp", "aria-hidden": "true" });
@@ -81,7 +78,7 @@ function paintNumbers(name, values, text) {
     const [first, last] = [shape.low, shape.high].map((value) => element("span", { text: text(value) }));
     return {
       codeOf: (row) => codes[row],
-      colour: (code) => (code ? ink.ramp[Math.round(((code - 1) / (STEPS_OF_RAMP - 1)) * (ink.ramp.length - 1))] : ink.unassigned),
+      colour: (code) => (code ? ink.ramp[code - 1] : ink.unassigned),
       shape: () => 0,
       legend: [element("li", { className: "ramp-line", children: [element("span", { text: name }), first, bar, last, ...missing] })],
     };
@@ -165,7 +162,7 @@ function pointRadius() {
   return clamp(4.6 * room * (150 / Math.max(n, 1)) ** 0.2, state.sizes.length > 8 ? 2 : 1.25, 4.6);
 }
 
-// First the rows that stay in the background, then those that matter; outliers last of all, and larger.
+// Background first; outliers last of all, and larger.
 function drawPoints(context, paint) {
   const few = n <= 4000;
   const radius = pointRadius();
@@ -239,8 +236,7 @@ function drawName(context, row) {
   context.fillText(text, right ? x + 12 : x - 12, y);
 }
 
-// The number of a cluster stands at its most typical row; large clusters come first, and a number without
-// room is left out.
+// The number of a cluster stands at its most typical row, if there is room.
 function drawNumbers(context) {
   const placed = [];
   context.font = fontOf(11.5, 650);
@@ -265,7 +261,7 @@ function drawNumbers(context) {
 // ---- hands
 
 const CLICK = 5; // css pixels a pointer may wander in a click
-let drag = null; // { start, moved }
+let start = null; // where a drag began
 
 function placeOf(event) {
   const { left, top } = box.getBoundingClientRect();
@@ -283,39 +279,33 @@ function point(event) {
 }
 
 function pointerMove(event) {
-  if (!drag) {
+  if (!start) {
     point(event);
     return;
   }
-  const { start } = drag;
-  const place = placeOf(event);
-  drag.moved ||= Math.hypot(place.x - start.x, place.y - start.y) > CLICK;
-  if (!drag.moved) return;
+  const { x, y } = placeOf(event);
+  if (!scatter.rectangle && Math.hypot(x - start.x, y - start.y) <= CLICK) return;
   hover(-1);
-  const [left, right] = [start.x, place.x].sort((a, b) => a - b);
-  const [top, bottom] = [start.y, place.y].sort((a, b) => a - b);
-  scatter.rectangle = { left, right, top, bottom };
+  scatter.rectangle = { left: Math.min(x, start.x), right: Math.max(x, start.x), top: Math.min(y, start.y), bottom: Math.max(y, start.y) };
   refreshMarks();
 }
 
 function pointerUp(event) {
-  const rectangle = scatter.rectangle;
-  const clicked = drag && !drag.moved;
-  drag = null;
-  scatter.rectangle = null;
+  const clicked = start && !scatter.rectangle;
+  const { left, right, top, bottom } = scatter.rectangle ?? {};
+  start = scatter.rectangle = null;
   if (clicked) {
     point(event);
     if (state.hovered >= 0) selectLabel(state.labels[state.hovered]);
     else clearSelection();
-  } else if (rectangle) {
-    const { left, right, top, bottom } = rectangle;
+  } else {
     select((row) => scatter.x[row] >= left && scatter.x[row] <= right && scatter.y[row] >= top && scatter.y[row] <= bottom, "drawn in the plot");
   }
 }
 
 function zoom(factor, place) {
   const { left, right, top, bottom } = scatter.frame;
-  const at = place ? [(place.x - left) / (right - left), (bottom - place.y) / (bottom - top)] : [0.5, 0.5];
+  const at = [(place.x - left) / (right - left), (bottom - place.y) / (bottom - top)];
   scatter.view = scatter.view.map(([low, high], side) => {
     const widest = scatter.home[side][1] - scatter.home[side][0];
     const width = clamp((high - low) * factor, widest * 1e-4, widest * 4);
@@ -339,7 +329,6 @@ const MANY = 8; // more lines than these are counted, not shown
 function linesOf(row) {
   const lines = data.rarity ? [["rarer than", rarityText(row)]] : [];
   lines.push([data.strength_name, strengthText(data.strength[row])]);
-  if (data.p_values) lines.push(["p-value", pValueText(row)]);
   if (data.memberships) {
     const nClusters = data.memberships.length / n;
     const own = Array.from(data.memberships.subarray(row * nClusters, (row + 1) * nClusters), (value, k) => [`in cluster ${k}`, value]);
@@ -382,19 +371,17 @@ function startScatter() {
   choices.forEach(({ name }, place) => byId("colour-by").append(element("option", { text: name, value: place })));
   on("colour-by", "change", () => { choice = choices[Number(byId("colour-by").value)].make(); refresh(); });
   choice = choices[0].make();
-  on("zoom-in", "click", () => zoom(0.6));
-  on("zoom-out", "click", () => zoom(1 / 0.6));
   on("zoom-reset", "click", showAll);
   on("scatter", "pointerdown", (event) => {
     if (event.button !== 0) return;
     box.setPointerCapture(event.pointerId);
-    drag = { start: placeOf(event), moved: false };
+    start = placeOf(event);
   });
   on("scatter", "pointermove", pointerMove);
   on("scatter", "pointerup", pointerUp);
-  on("scatter", "pointercancel", () => { drag = null; scatter.rectangle = null; refreshMarks(); });
+  on("scatter", "pointercancel", () => { start = scatter.rectangle = null; refreshMarks(); });
   // A finger leaves as soon as it is lifted: what it asked for stays until the page moves on.
-  on("scatter", "pointerleave", (event) => { if (!drag && event.pointerType !== "touch") hover(-1); });
+  on("scatter", "pointerleave", (event) => { if (!start && event.pointerType !== "touch") hover(-1); });
   box.addEventListener("wheel", wheel, { passive: false });
   on("scatter", "keydown", (event) => { if (event.key === "Escape") clearSelection(); });
   document.addEventListener("scroll", () => { byId("tooltip").hidden = true; }, { passive: true });

@@ -90,22 +90,15 @@ function relabel() {
   const readout = document.documentElement.dataset;
   readout.nClusters = state.sizes.length;
   readout.nUnassigned = unassignedCount();
+  readout.level = state.level ?? "";
   readout.sizes = JSON.stringify(state.sizes);
 }
 
 const slotOfPeak = new Map(); // a cluster keeps its colour by its most typical row, while it grows
 
 function chooseSlots() {
-  const used = new Set();
-  const take = (slot) => (used.has(slot) ? undefined : (used.add(slot), slot));
-  const known = state.best.map((row) => slotOfPeak.has(row) ? take(slotOfPeak.get(row)) : undefined);
-  let free = 0;
-  state.slots = known.map((slot, label) => {
-    if (slot !== undefined) return slot;
-    while (used.has(free)) free++;
-    if (free < N_SLOTS) slotOfPeak.set(state.best[label], take(free));
-    return free < N_SLOTS ? slotOfPeak.get(state.best[label]) : label % N_SLOTS;
-  });
+  state.best.forEach((row) => { if (!slotOfPeak.has(row)) slotOfPeak.set(row, slotOfPeak.size % N_SLOTS); });
+  state.slots = state.best.map((row) => slotOfPeak.get(row));
 }
 
 const allCount = () => (state.level === null ? data.n_rows : n);
@@ -141,8 +134,7 @@ function selectLabel(label) {
 const STEPS = 1000;
 const EDGE = 10; // css pixels beside the plots of the level: half the thumb of the slider
 
-// Typicalities may differ in late digits only, and clusters part close to the emptiest place: the scale begins
-// there, and widens what is near.
+// Typicalities may differ in late digits only, and clusters part close to the emptiest place: the scale widens it.
 const levels = (() => {
   const shape = describe(data.strength);
   const low = lowestLevel(shape);
@@ -256,7 +248,6 @@ function drawWords() {
   tell("certainty", state.level === null ? `How sure? ${data.certainty}` : "");
   byId("alpha").value = String(Math.round(shareOf(level) * STEPS));
   byId("alpha").setAttribute("aria-valuetext", `${levelText(level)}: ${answer()}`);
-  if (document.activeElement !== byId("alpha-value")) byId("alpha-value").value = hasOneLevel() ? String(state.level ?? rounded(level)) : "";
   byId("level-now").textContent = state.level === null ? data.fitted_words : `${detects ? "Threshold" : "Cut at"} ${levelText(level)}`;
   byId("automatic").disabled = state.level === null;
 }
@@ -265,12 +256,8 @@ function startLevel() {
   tell("histogram-words", `${isSample ? "Rows shown," : "Rows"} by ${data.strength_name}`);
   byId("level-words").textContent = `${data.strength_words} ${LEVEL_WORDS[data.kind]}`;
   byId("level-heading").textContent = detects ? "The threshold" : "The level";
-  byId("level-name").textContent = detects ? "Threshold" : "Level";
   byId("automatic").textContent = `Back to the ${detects ? "fitted threshold" : "fitted clusters"}`;
   on("alpha", "input", () => setLevel(levelAt(byId("alpha").valueAsNumber / STEPS)));
-  on("alpha-value", "input", () => {
-    if (Number.isFinite(byId("alpha-value").valueAsNumber)) setLevel(byId("alpha-value").valueAsNumber);
-  });
   on("automatic", "click", () => setLevel(null));
   byId("tree-part").hidden = byId("tree-words").hidden = !tree;
 }
@@ -289,9 +276,9 @@ function svg(name, attributes) {
 }
 
 // Children that join near the tip stand nearest to their parent: then no two lines cross.
-function branchesInOrder(parent = -1, depth = 1) {
-  const own = tree.branches.map((branch, index) => ({ ...branch, index, depth })).filter((branch) => branch.parent === parent);
-  return own.sort((a, b) => b.merge_alpha - a.merge_alpha).flatMap((branch) => [branch, ...branchesInOrder(branch.index, depth + 1)]);
+function branchesInOrder(parent = -1) {
+  const own = tree.branches.map((branch, index) => ({ ...branch, index })).filter((branch) => branch.parent === parent);
+  return own.flatMap((branch) => [branch, ...branchesInOrder(branch.index)]);
 }
 
 const levelToX = (level) => EDGE + shareOf(level) * (drawnWidth - 2 * EDGE);
@@ -305,15 +292,8 @@ function buildTree() {
   bars = shown.map((branch, place) => {
     const thick = clamp(Math.sqrt(branch.size / shown[0].size) * pitch * 0.8, 2, 14);
     const [start, end, y] = [levelToX(branch.merge_alpha), levelToX(branch.peak_alpha), toY(place)];
-    const size = tree.counts_rows ? count(branch.size, "row") : `weight ${format(branch.size)}`;
-    const group = svg("g", {
-      role: "treeitem",
-      tabindex: "0",
-      "aria-level": branch.depth,
-      "aria-label": `Branch of ${size}, from ${levelText(branch.merge_alpha)} to ${levelText(branch.peak_alpha)}`,
-      "data-size": branch.size,
-      class: "branch",
-    });
+    const name = `Branch of size ${format(branch.size)}, from ${levelText(branch.merge_alpha)} to ${levelText(branch.peak_alpha)}`;
+    const group = svg("g", { role: "treeitem", tabindex: "0", "aria-label": name, "data-size": branch.size, class: "branch" });
     const parent = Math.max(shown.findIndex((other) => other.index === branch.parent), 0);
     const above = svg("line", { class: "above", x1: end, x2: end, y1: y, y2: y, "stroke-width": thick });
     group.append(

@@ -16,17 +16,11 @@ function drawClusters() {
   const first = labels.slice(0, FIRST_ROWS);
   if (unassignedCount() > 0) first.push(-1);
   table.tBodies[0].replaceChildren(...first.map((label) => tableRow(label, heads)));
-  const none = detects ? "Every row is an outlier at this threshold. Try a lower one." : "There is no cluster: every row is unassigned.";
-  tell("clusters-none", labels.length ? "" : none);
   byId("clusters-now").textContent = [
     labels.length > FIRST_ROWS && `The first ${FIRST_ROWS} of ${count(labels.length, "cluster")}.`,
-    !ofFit && isSample && "Counts refer to the rows shown.",
-    !ofFit && `Other columns are known of the fitted ${detects ? "threshold" : "clusters"} only.`,
+    !ofFit && "Sizes only: other columns are known of the fit.",
   ].filter(Boolean).join(" ");
-  tell("clusters-words", ofFit && [
-    !detects && "How it differs: medians.",
-    data.separation_words && `Separation: ${data.separation_words}`,
-  ].filter(Boolean).join(" "));
+  tell("clusters-words", ofFit && !detects && `How it differs: medians. ${data.separation_words ?? ""}`);
   byId("clusters-copy").hidden = !ofFit;
 }
 
@@ -75,7 +69,6 @@ function rowCard(row) {
   const name = [swatch(label), element("strong", { text: rowName(row) }), element("span", { text: nameOf(label) })];
   const how = naming.map((cell) => cellText(cell, row)).filter(Boolean);
   if (data.rarity) how.push(`rarer than ${rarityText(row)}`);
-  if (data.p_values) how.push(`p-value ${pValueText(row)}`);
   how.push(`${data.strength_name} ${strengthText(data.strength[row])}`);
   return [
     button("outlier-name", name, () => showRow(row), { "data-row": data.row[row] }),
