@@ -52,6 +52,7 @@ _IS_ROW = Assumption(
     "the first line is a row, not names", Remedy("header", True, "{} if it holds names")
 )
 _BLANK_LINES = Assumption("blank lines hold no rows; write NA for missing values")
+_NO_FIRST_NAME = Assumption("the first column has no name, as R writes names of rows")
 _HAS_UNITS = Assumption("the second line holds units or types, not a row")
 _BINARY = {  # how other formats begin
     b"PAR1": "parquet",
@@ -116,9 +117,11 @@ def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
     if not text.strip():
         raise TableError(f"{source} is empty. Choose a file with a header and rows.")
     candidates = [given.delimiter] if given.delimiter else [*DELIMITERS, WHITESPACE]
-    delimiter = max(
-        candidates, key=lambda d: _fit(_records(text, d, strict=False).rows[:_N_ROWS], d)
-    )
+    delimiter, n_titles = _layout(text, candidates)
+    if n_titles:
+        text = "".join(io.StringIO(text, newline="").readlines()[n_titles:])
+        n_comments += n_titles
+        about_comments.append(Assumption(f"{counted(n_titles, 'line')} above the table skipped"))
     if delimiter == WHITESPACE and given.delimiter is None:
         assumed.append(Assumption("blanks between the columns"))
     assumed += about_comments
@@ -139,6 +142,8 @@ def sniff(path: Path, source: str, given: TextSettings) -> Dialect:
         if escaped := other.error is None:
             found = other
             assumed.append(Assumption(r"\" is a quotation mark inside a quoted cell"))
+    if found.is_short:
+        assumed.append(_NO_FIRST_NAME)
     if not found.rows:
         raise bad_quotation(source, str(found.error), n_comments + 1)
     first, *rows = found.rows
@@ -235,11 +240,15 @@ def _reading_of_points(
 
 
 class _Records(NamedTuple):
-    """The first records that are not blank, what is wrong after them, and where they end."""
+    """The first records that are not blank, what is wrong after them, and where they end.
+
+    The names `is_short` of a name for the first column, which then is "".
+    """
 
     rows: list[list[str]]
     error: csv.Error | None
     ends: list[int]
+    is_short: bool
 
 
 def _records(text: str, delimiter: str, *, escaped: bool = False, strict: bool = True) -> _Records:
@@ -253,7 +262,41 @@ def _records(text: str, delimiter: str, *, escaped: bool = False, strict: bool =
             ends.append(reader.line_num)
     except csv.Error as found:
         error = found
-    return _Records(rows, error, ends)
+    widths = {len(row) for row in rows[1:_N_ROWS]}
+    is_short = bool(rows) and len(rows[0]) > 1 and widths == {len(rows[0]) + 1}
+    is_short = is_short and not any(map(is_number, rows[0]))
+    if is_short:
+        rows[0].insert(0, "")
+    return _Records(rows, error, ends, is_short)
+
+
+def _layout(text: str, candidates: Sequence[str]) -> tuple[str, int]:
+    """The delimiter that fits best, and the number of lines with titles above the table.
+
+    Titles are looked for if no delimiter splits all lines into as many cells as the first. They are
+    the first records, with at most half of the cells that all others have.
+    """
+    found = {d: _records(text, d, strict=False) for d in candidates}
+    fits = {d: _fit(each.rows[:_N_ROWS], d) for d, each in found.items()}
+    best = max(candidates, key=lambda d: fits[d])
+    ends = dict.fromkeys(candidates, 0)
+    if fits[best][:2] != (True, 1.0):
+        for d, each in found.items():
+            n_titles = _n_titles(each.rows[:_N_ROWS])
+            if n_titles:
+                fits[d], ends[d] = _fit(each.rows[n_titles:_N_ROWS], d), each.ends[n_titles - 1]
+        best = max(candidates, key=lambda d: fits[d])
+    return best, ends[best]
+
+
+def _n_titles(rows: Sequence[Sequence[str]]) -> int:
+    widths = [len(row) for row in rows]
+    most = max(widths, default=0)
+    n_titles = widths.index(most) if widths else 0
+    is_table = {*widths[n_titles:]} == {most} and len(widths) - n_titles > 2
+    # A name above decimal commas is no title.
+    is_table = is_table and (most > 2 or not any(map(is_number, rows[n_titles])))
+    return n_titles if is_table and all(2 * width <= most for width in widths[:n_titles]) else 0
 
 
 def csv_delimiter(delimiter: str) -> str:
