@@ -14,7 +14,7 @@ from typicality.levelsets.choice import (
     evidence_of,
     partition_by,
 )
-from typicality.levelsets.growing import dimension_by, grow_trees
+from typicality.levelsets.growing import dimensions_by, grow_trees
 from typicality.spaces.nearest import NearestRows, neighbours_of
 
 
@@ -61,7 +61,7 @@ def cube(rng):
 def test_dimension_is_that_of_the_manifold(rng, manifold, dimension):
     X = manifold(rng)
     near = neighbours_of(NearestRows(X), X, 16)
-    assert dimension_by(near, 15) == pytest.approx(dimension, rel=0.12)
+    assert dimensions_by(near, [15])[0] == pytest.approx(dimension, rel=0.12)
 
 
 # ---- the vote ------------------------------------------------------------------------------------

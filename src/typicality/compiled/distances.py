@@ -73,19 +73,21 @@ def smallest(values, n_values, k):
 
 
 @cached()
-def measure_in_order(rows, asking, index, sqdist):
+def measure_in_order(rows, asking, places, found, index, sqdist):
     """Squared distances of asking rows to their near rows, and both sorted by them.
 
-    Near rows come nearly sorted, so that each is inserted after few steps. Rows at the same
-    distance keep their order.
+    Those of `places` are filled in, with the near rows `found` of each. These come nearly sorted,
+    so that each is inserted after few steps. Rows at the same distance keep their order.
     """
     n_features = rows.shape[1]
-    for i in range(len(asking)):
+    for i in range(len(places)):
+        own = places[i]
         for place in range(index.shape[1]):
-            row, square = index[i, place], 0.0
+            row, square = found[i, place], 0.0
             for j in range(n_features):
-                square += (rows[row, j] - asking[i, j]) ** 2
-            while place > 0 and sqdist[i, place - 1] > square:
-                sqdist[i, place], index[i, place] = sqdist[i, place - 1], index[i, place - 1]
+                square += (rows[row, j] - asking[own, j]) ** 2
+            while place > 0 and sqdist[own, place - 1] > square:
+                sqdist[own, place] = sqdist[own, place - 1]
+                index[own, place] = index[own, place - 1]
                 place -= 1
-            sqdist[i, place], index[i, place] = square, row
+            sqdist[own, place], index[own, place] = square, row

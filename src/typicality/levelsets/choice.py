@@ -20,7 +20,7 @@ from typicality.levelsets.growing import (
     ScaleTree,
     SearchAmong,
     count_edges,
-    dimension_by,
+    dimensions_by,
     grow_trees,
     links,
 )
@@ -175,7 +175,7 @@ def choose_on_one_tree(
     one_width = ScaleTree(
         sample,
         scale,
-        min(dimension_by(around, n_edges), dimension_by(around, n_near)),
+        min(dimensions_by(around, [n_edges, n_near])),
         np.full(n_rows, landscape.kernel.sigma**2),
         2.0 * np.sqrt(tree.heights / median),
         tree.pairs,

@@ -4,52 +4,74 @@ Functions fill the arrays they are given: to compile functions that make arrays 
 edges of trees come by falling height.
 """
 
-from math import ceil, log, sqrt
+from math import ceil, exp, log, sqrt
 from typing import Any
 
-from numpy import arange, argsort, bool_, empty, full, inf, intp, zeros
+from numba import njit
+from numpy import arange, argsort, bool_, empty, inf, int8, intp, maximum, minimum, uintp, zeros
 
-from typicality.compiled.arithmetic import exp as vector_exp
-from typicality.compiled.arithmetic import log as vector_log
-from typicality.compiled.distances import smallest
+from typicality.compiled.arithmetic import LOG2_E, bits, exp2, from_bits, log2
 from typicality.compiled.jit import REORDERED, cached
 
-_MOST_POINTS = 3  # that are looked at between the ends of an edge
+_LANES = 32  # rows at a time: loops of a fixed length become vector instructions without a rest
+_MOST_POINTS, _MIDDLE_FIRST = 3, (0, 2, 1, 3)  # that are looked at between the ends of an edge
 _STEP = 1.5  # widths between them
-_DEEP = -700.0  # the logarithm of a height that underflows
+_DEEP, _DEEP_POWER = -700.0, -1009.0  # a height that underflows, as a power of e and of 2
+_A_LITTLE_LESS = 1.0 - 1e-9
+_BITS_OF_INFINITY = 0x7FF0000000000000
+
+_inlined = njit(forceinline=True)
 
 
 # ---- heights by near rows: a `kernel` is a `LocalKernel`, heights are logarithms -----------------
 
 
-@cached(**REORDERED)
-def _log_height(near, sqdist, n_near, own, kernel):
-    """The height of a point with the squared width `own`, from its first `n_near` near rows.
+@_inlined
+def _filled(n_near, sqdist, squares, weights):
+    """Fill up some near rows with rows that are infinitely far and weigh nothing."""
+    n_filled = -(-n_near // _LANES) * _LANES
+    for j in range(n_near, n_filled):
+        sqdist[j], squares[j], weights[j] = inf, 1.0, 0.0
+    return n_filled
 
-    The loops are free of branches and calls, so that they become vector instructions.
+
+@cached(**REORDERED)
+def _log_height(sqdist, squares, weights, n_near, own, kernel, enough):
+    """The height of a point with the squared width `own`, from its near rows, the nearest first.
+
+    Infinity if it is at least `enough`, which shows before all rows have been added.
     """
-    _, _, dimension, mutual, squares, weights = kernel
-    half_dimension = 0.5 * dimension
-    total = 0.0
-    if mutual:
-        twice = 2.0 * sqrt(own)
-        for j in range(n_near):
-            square = squares[near[j]]
-            inverse = 1.0 / (own + square)
-            overlap = half_dimension * vector_log(twice * sqrt(square) * inverse)
-            total += weights[near[j]] * vector_exp(overlap - 0.5 * sqdist[j] * inverse, _DEEP)
-        return log(total) if total > 0.0 else _DEEP
-    scale = -0.5 / own
-    for j in range(n_near):
-        total += weights[near[j]] * vector_exp(scale * sqdist[j], _DEEP)
-    return (log(total) if total > 0.0 else _DEEP) - half_dimension * log(own)
+    dimension, mutual = kernel[2], kernel[3]
+    per_volume = 0.0 if mutual else -0.5 * dimension * log(own)
+    limit, total = exp(enough - per_volume), 0.0
+    power, scale = 0.25 * dimension, -0.5 * LOG2_E
+    for start in range(0, n_near, _LANES):
+        if mutual:
+            for j in range(start, start + _LANES):
+                inverse = 1.0 / (own + squares[j])
+                overlap = power * log2(4.0 * own * squares[j] * (inverse * inverse))
+                total += weights[j] * exp2(overlap + scale * inverse * sqdist[j], _DEEP_POWER)
+        else:
+            for j in range(start, start + _LANES):
+                total += weights[j] * exp2(scale / own * sqdist[j], _DEEP_POWER)
+        if total >= limit:
+            return inf
+    return (log(total) if total > 0.0 else _DEEP) + per_volume
 
 
 @cached()
 def log_heights(first, last, near, sqdist, own, kernel, heights):
     """The heights of points `first` to `last`, from their near rows."""
+    widths, masses = kernel[4], kernel[5]
+    n_near = min(2 * kernel[0] + 1, near.shape[1])
+    scratch = empty((3, n_near + _LANES))
+    from_point, squares, weights = scratch[0], scratch[1], scratch[2]
     for i in range(first, last):
-        heights[i] = _log_height(near[i], sqdist[i], near.shape[1], own[i], kernel)
+        for j in range(n_near):
+            row = uintp(near[i, j])
+            from_point[j], squares[j], weights[j] = sqdist[i, j], widths[row], masses[row]
+        n_filled = _filled(n_near, from_point, squares, weights)
+        heights[i] = _log_height(from_point, squares, weights, n_filled, own[i], kernel, inf)
 
 
 # ---- the spanning tree of such heights -----------------------------------------------------------
@@ -63,7 +85,7 @@ def _root(parent, i):
     return i
 
 
-@cached(fastmath=True)
+@_inlined
 def _sqdist(positions, given, a, b):
     """The squared distance of two rows, by their coordinates or as it is given."""
     if given:
@@ -75,106 +97,189 @@ def _sqdist(positions, given, a, b):
 
 
 @cached()
-def _near_either(near, a, b, edge, seen_by, found):
-    """The rows that are near one of the ends of an edge, each once; returns their number."""
-    n_found = 0
-    for end in (a, b):
-        for row in near[end]:
-            if seen_by[row] != edge:
-                seen_by[row] = edge
-                found[n_found] = row
-                n_found += 1
+def _near_either(positions, given, near, sqdist, a, b, kernel, scratch):
+    """The rows that are near one of two rows, each once: `scratch` gets what is asked of them.
+
+    These are their squared distances to both, their squared widths, and their weights. Rows near a
+    come first, then those near b that are not near a. Returns their number.
+    """
+    widths, masses = kernel[4], kernel[5]
+    from_a, from_b, squares, weights = scratch[0], scratch[1], scratch[2], scratch[3]
+    n_near = n_found = min(2 * kernel[0] + 1, near.shape[1])
+    for j in range(n_near):
+        row = uintp(near[a, j])
+        from_a[j], from_b[j] = sqdist[a, j], _sqdist(positions, given, b, row)
+        squares[j], weights[j] = widths[row], masses[row]
+    farthest = sqdist[a, n_near - 1]
+    within = (sqrt(farthest) - sqrt(_sqdist(positions, given, a, b))) * _A_LITTLE_LESS
+    for j in range(n_near - 1, -1, -1):
+        row, square = uintp(near[b, j]), sqdist[b, j]
+        if not given and sqrt(square) < within:  # by the triangle inequality it is near a
+            break
+        to_a = _sqdist(positions, given, a, row)
+        from_a[n_found], from_b[n_found] = to_a, square
+        squares[n_found], weights[n_found] = widths[row], masses[row]
+        n_found += to_a > farthest  # without a branch, which would be guessed wrongly
+        if to_a == farthest:
+            n_found += not _is_in(near[a, :n_near], row)
     return n_found
 
 
+@cached(**REORDERED)
+def _kth_smallest(values, n_values, k, guess):
+    """The k-th smallest of some positive values, found by counting those up to a guess.
+
+    The bits of positive numbers are in their order, and loops over integers become vector
+    instructions.
+    """
+    low, high, at = 0, _BITS_OF_INFINITY, bits(guess)
+    n_low, n_high, halve = 0, 0, False
+    while True:
+        n_upto, largest, next_one = 0, 0, _BITS_OF_INFINITY
+        for j in range(n_values):
+            value = bits(values[j])
+            n_upto += value <= at
+            largest = max(largest, value if value <= at else 0)
+            next_one = min(next_one, _BITS_OF_INFINITY if value <= at else value)
+        if n_upto < k:
+            low, n_low = next_one, n_upto
+        else:
+            high, n_high = largest, n_upto
+        if n_upto == k or low >= high:
+            return from_bits(high)
+        if n_upto == k - 1:
+            return from_bits(low)
+        a, b = from_bits(low), from_bits(high)
+        if b == inf:
+            at = bits(1.25 * a)
+        elif n_low == 0:
+            at = bits(0.8 * b)
+        elif halve:
+            at = (low + high) // 2
+        else:
+            at = bits(a + (k - n_low - 0.5) / (n_high - n_low) * (b - a))
+        halve = not halve
+        if not low <= at < high:
+            at = low
+
+
 @cached()
-def _lowest_inside(positions, given, a, b, near, n_near, kernel, scratch):
-    """The lowest height at one to three points between the ends of an edge.
+def _look_inside(positions, given, near, sqdist, a, b, kernel, scratch, n_looked, bound):
+    """Look at points between the ends of an edge until one is lower than `bound`.
+
+    There are one to three, of which the first `n_looked` are known; that in the middle comes first.
+    Returns how many are known now, whether these are all, and the lowest height or `bound`.
 
     The squared distance from the point a + t (b - a) to a row c is, by Stewart's theorem,
     (1 - t) |a - c|^2 + t |b - c|^2 - t (1 - t) |a - b|^2.
     """
-    k, share, _, _, squares, _ = kernel
-    from_a, from_b, sqdist, sorted_sqdist = scratch[0], scratch[1], scratch[2], scratch[3]
-    for j in range(n_near):
-        from_a[j] = _sqdist(positions, given, a, near[j])
-        from_b[j] = _sqdist(positions, given, b, near[j])
+    k, share, _, _, widths, _ = kernel
     way = _sqdist(positions, given, a, b)
-    step = _STEP * sqrt(min(squares[a], squares[b]))
+    step = _STEP * sqrt(min(widths[a], widths[b]))
     n_points = min(_MOST_POINTS, max(1, ceil(sqrt(way) / step) - 1))
-    lowest = inf
-    for point in range(1, n_points + 1):
-        t = point / (n_points + 1)
-        for j in range(n_near):
+    from_a, from_b, squares, weights = scratch[0], scratch[1], scratch[2], scratch[3]
+    n_near = _near_either(positions, given, near, sqdist, a, b, kernel, scratch)
+    n_filled = _filled(n_near, from_a, squares, weights)
+    from_b[n_near:n_filled] = inf
+    from_point, k = scratch[4], min(k, near.shape[1])
+    while n_looked < n_points:
+        n_looked += 1
+        number = n_looked if n_points < _MOST_POINTS else _MIDDLE_FIRST[n_looked]
+        t = number / (n_points + 1)
+        for j in range(n_filled):
             square = (1 - t) * from_a[j] + t * from_b[j] - t * (1 - t) * way
-            sqdist[j] = sorted_sqdist[j] = max(square, 0.0)
-        own = share * share * smallest(sorted_sqdist, n_near, min(k, n_near))
+            from_point[j] = max(square, 0.0)
+        guess = (1 - t) * sqdist[a, k - 1] + t * sqdist[b, k - 1]
+        own = share * share * _kth_smallest(from_point, n_filled, k, guess)
         if own > 0.0:
-            lowest = min(lowest, _log_height(near, sqdist, n_near, own, kernel))
-    return lowest
+            height = _log_height(from_point, squares, weights, n_filled, own, kernel, bound)
+            if height < bound:
+                return n_looked, n_looked == n_points, height
+    return n_points, True, bound
+
+
+@_inlined
+def _comes_first(bounds, a, b):
+    """Whether edge a has a higher bound than edge b, or the same and a smaller number."""
+    return bounds[a] > bounds[b] or (bounds[a] == bounds[b] and a < b)
 
 
 @cached()
-def _sink(bounds, queue, n_queue):
-    """Put a queue in order again, a heap of edges, where the first one has got another bound.
+def _push(bounds, queue, n_queue, edge):
+    """Put an edge into a queue, a heap whose first one comes first."""
+    place = n_queue
+    while place > 0 and _comes_first(bounds, edge, queue[(place - 1) // 2]):
+        queue[place] = queue[(place - 1) // 2]
+        place = (place - 1) // 2
+    queue[place] = edge
 
-    The edge with the highest bound comes first, of equal ones that with the smaller number.
-    """
-    moved, place = queue[0], 0
+
+@cached()
+def _pop(bounds, queue, n_queue):
+    """Take the first edge out of a queue."""
+    first, moved, place = queue[0], queue[n_queue - 1], 0
     while 2 * place + 1 < n_queue:
         child = 2 * place + 1
-        for other in range(child + 1, min(child + 2, n_queue)):
-            a, b = queue[other], queue[child]
-            if bounds[a] > bounds[b] or (bounds[a] == bounds[b] and a < b):
-                child = other
-        below = queue[child]
-        if bounds[below] < bounds[moved] or (bounds[below] == bounds[moved] and below > moved):
+        if child + 1 < n_queue and _comes_first(bounds, queue[child + 1], queue[child]):
+            child += 1
+        if not _comes_first(bounds, queue[child], moved):
             break
-        queue[place] = below
+        queue[place] = queue[child]
         place = child
     queue[place] = moved
+    return first
 
 
 @cached()
-def _grow(positions, given, near, kernel, edges, bounds, queue, is_exact, parent, seen_by,
-          near_edge, scratch, chosen):  # fmt: skip
+def _grow(positions, given, near, sqdist, kernel, edges, bounds, order, queue, n_looked, is_exact,
+          parent, scratch, chosen):  # fmt: skip
     """Fill `chosen` with the edges of the tree; the other arrays are as `grow_tree` makes them."""
-    n_chosen, n_queue = 0, queue.size
+    n_chosen, n_seen, n_queue = 0, 0, 0
     while n_chosen < chosen.size:
-        e = queue[0]
+        if n_queue == 0 or (n_seen < order.size and _comes_first(bounds, order[n_seen], queue[0])):
+            e = order[n_seen]
+            n_seen += 1
+        else:
+            e = _pop(bounds, queue, n_queue)
+            n_queue -= 1
         a, b = edges[e, 0], edges[e, 1]
         root_a, root_b = _root(parent, a), _root(parent, b)
-        if root_a != root_b and not is_exact[e]:
-            is_exact[e] = True
-            n_near = _near_either(near, a, b, e, seen_by, near_edge)
-            inside = _lowest_inside(positions, given, a, b, near_edge, n_near, kernel, scratch)
-            bounds[e] = min(bounds[e], inside)
-        else:
-            n_queue -= 1
-            queue[0] = queue[n_queue]
-            if root_a != root_b:
-                parent[root_b] = root_a
-                chosen[n_chosen] = e
-                n_chosen += 1
-        _sink(bounds, queue, n_queue)
+        if root_a == root_b:
+            continue
+        if not is_exact[e]:
+            bound = bounds[e]
+            n_looked[e], is_exact[e], bounds[e] = _look_inside(
+                positions, given, near, sqdist, a, b, kernel, scratch, n_looked[e], bound
+            )
+            if bounds[e] < bound:
+                _push(bounds, queue, n_queue, e)
+                n_queue += 1
+                continue
+        parent[root_b] = root_a
+        chosen[n_chosen] = e
+        n_chosen += 1
 
 
 def grow_tree(
-    positions: Any, given: Any, near: Any, kernel: Any, heights: Any, edges: Any
+    positions: Any, given: Any, near: Any, sqdist: Any, kernel: Any, heights: Any, edges: Any
 ) -> tuple[Any, Any]:
     """The maximum spanning tree of the rows; an edge is as high as the lowest point on it.
 
-    Kruskal's algorithm with a queue of upper bounds: the lower end of an edge bounds its height,
-    and points inside are looked at only when the edge comes first in the queue. Returns the pairs
-    and their heights, by falling height.
+    Kruskal's algorithm with upper bounds: the lower end of an edge bounds its height, and points
+    inside are looked at only when the edge comes first. If one of them is lower, the edge waits in
+    a queue until it comes first again. Returns the pairs and their heights, by falling height.
     """
-    n_rows, n_near = len(heights), 2 * near.shape[1]
-    bounds = heights[edges].min(axis=1)
-    queue = argsort(-bounds, kind="stable")
-    chosen = empty(n_rows - 1, intp)
+    n_rows, n_edges = len(heights), len(edges)
+    rank = empty(n_rows, intp)
+    rank[argsort(-heights, kind="stable")] = arange(n_rows)
+    one, other = edges.T
+    bounds, later = minimum(heights[one], heights[other]), maximum(rank[one], rank[other])
+    small = "u2" if n_rows <= 2**16 else "u4"  # which sorts in linear time
+    order = argsort(later.astype(small), kind="stable")
+    chosen, scratch = empty(n_rows - 1, intp), empty((5, 2 * near.shape[1] + _LANES))
     _grow(
-        positions, given, near, kernel, edges, bounds, queue, zeros(len(edges), bool_),
-        arange(n_rows), full(n_rows, -1, intp), empty(n_near, intp), empty((4, n_near)), chosen,
+        positions, given, near, sqdist, kernel, edges, bounds, order, empty(n_edges, intp),
+        zeros(n_edges, int8), zeros(n_edges, bool_), arange(n_rows), scratch, chosen,
     )  # fmt: skip
     return edges[chosen], bounds[chosen]
 
@@ -232,6 +337,34 @@ def grow(pairs, heights, order, above, level, size, chosen):
         if n_chosen == len(above) - 1:
             break
     return n_chosen
+
+
+@cached()
+def label_cores(separates, peaks, place, first, middle, last, counts, cores, number, labels):
+    """Fill `labels` as `Sides.label_cores` says; the next three arrays are scratch, of its size.
+
+    Returns the number of labels.
+    """
+    n_rows, n_labels = len(labels), 0
+    counts[:], number[:] = 0, -1
+    for e in range(len(separates)):
+        counts[middle[e]] = separates[e]
+    for i in range(1, n_rows):
+        counts[i] += counts[i - 1]
+    cores[:] = 0
+    for e in range(len(separates)):
+        cores[middle[e]] = counts[last[e] - 1] > counts[first[e]]
+    for i in range(1, n_rows):
+        cores[i] += cores[i - 1]
+    for e in range(len(separates)):
+        for side in range(2 * separates[e]):
+            core = cores[place[peaks[e, side]]]
+            if number[core] < 0:
+                number[core] = n_labels
+                n_labels += 1
+    for i in range(n_rows):
+        labels[i] = number[cores[place[i]]]
+    return n_labels
 
 
 @cached()

@@ -397,21 +397,22 @@ def _tree_tasks(
     given = isinstance(search, GivenDistances)
     own = positions[np.ix_(rows, search.columns)] if given else asking
     own = np.ascontiguousarray(own, dtype=np.float64)
-    finest = dimension_by(near, n_edges)
+    sizes = [n_edges, *(max(k, n_edges) for k in scales)]
+    finest, *others = dimensions_by(near, sizes)
+    dimensions = {k: min(each, finest) for k, each in zip(scales, others, strict=True)}
+    near_rows = near.rows.astype(np.int32)  # half as many bytes
 
     def grow(k: int, mutual: bool) -> ScaleTree:
-        dimension = min(dimension_by(near, max(k, n_edges)), finest)
         share = WIDTH_SHARE if mutual else _DENSITY_SHARE
-        near_k = near.nearest(2 * k + 1)
-        squares = squared_widths(near_k, k, share)
+        squares = squared_widths(near, k, share)
         squares[squares == 0] = squares[squares > 0].min(initial=1.0)
-        kernel = LocalKernel(k, share, dimension, mutual, squares, counts / counts.sum())
+        kernel = LocalKernel(k, share, dimensions[k], mutual, squares, counts / counts.sum())
         from typicality.levelsets.compiled import grow_tree, log_heights  # numba takes a second
 
         heights = np.empty(len(rows))
-        log_heights(0, len(rows), *near_k, squares, kernel, heights)
-        tree = grow_tree(own, given, near_k.rows, kernel, heights, edges)
-        return ScaleTree(sample, k, dimension, squares, heights, *tree)
+        log_heights(0, len(rows), near_rows, near.sqdist, squares, kernel, heights)
+        tree = grow_tree(own, given, near_rows, near.sqdist, kernel, heights, edges)
+        return ScaleTree(sample, k, dimensions[k], squares, heights, *tree)
 
     return [partial(grow, k, mutual) for k in scales for mutual in (True, False)]
 
@@ -421,19 +422,24 @@ def count_edges(n_rows: int) -> int:
     return min(_EDGES, max(_FEWEST_EDGES, n_rows // ROWS_OF_A_NEIGHBOUR))
 
 
-def dimension_by(near: Neighbours, k: int) -> float:
-    r"""The dimension of rows, from how fast the distances to their k neighbours grow.
+def dimensions_by(near: Neighbours, sizes: Sequence[int]) -> list[float]:
+    r"""The dimension of rows, from how fast the distances to their k neighbours grow, for each k.
 
     .. math:: \hat d = \Big( \frac{1}{n (k - 1)} \sum_i \sum_{j < k} \ln \frac{r_k(i)}{r_j(i)}
         \Big)^{-1}
 
     Implements :cite:`levina2004`, averaged as :cite:`mackay2005` proposed.
     """
-    k = min(k, near.sqdist.shape[1] - 1)
-    if k < 2:
+    sqdist = near.sqdist[:, 1 : max(sizes) + 1]
+    sqdist = sqdist[sqdist[:, :1].any(axis=1)]
+    growth = 0.5 * np.log(sqdist).mean(axis=0) if len(sqdist) else np.empty(0)
+    return [_dimension(growth[:k]) for k in sizes]
+
+
+def _dimension(growth: Doubles) -> float:
+    """The dimension by the mean logarithms of the distances to the first, second, ... neighbour."""
+    if len(growth) < 2:
         return 1.0
-    sqdist = near.sqdist[:, 1 : k + 1]
-    sqdist = sqdist[sqdist[:, 0] > 0]
-    slope = 0.5 * float(np.mean(np.log(sqdist[:, -1:] / sqdist[:, :-1]))) if len(sqdist) else 1.0
+    slope = float(growth[-1] - growth[:-1].mean())
     dimension = 1.0 / slope if slope > 0 else _LARGEST_DIMENSION
     return min(max(dimension, _SMALLEST_DIMENSION), _LARGEST_DIMENSION)

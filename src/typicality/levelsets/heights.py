@@ -341,10 +341,10 @@ def log_heights_at(near: Neighbours, own: Doubles, kernel: LocalKernel) -> Doubl
     """Logarithms of the heights of points, from their near rows and their squared widths `own`."""
     from typicality.levelsets.compiled import log_heights  # numba takes a second to load
 
-    heights = np.empty(len(own))
+    heights, rows = np.empty(len(own)), near.rows.astype(np.int32)
 
     def look(first: int, last: int) -> None:
-        log_heights(first, last, *near, own, kernel, heights)
+        log_heights(first, last, rows, near.sqdist, own, kernel, heights)
 
     over_ranges(look, len(own), at_least=_POINTS_OF_A_TASK)
     return heights

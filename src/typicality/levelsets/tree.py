@@ -87,20 +87,13 @@ class Sides(NamedTuple):
         A separating edge gives a label to the higher peak of either side. Returns the labels and
         their number.
         """
+        from typicality.levelsets.compiled import label_cores  # numba takes a second to load
+
+        labels = np.zeros(len(self.place), np.int64)
         if not separates.any():
-            return np.zeros(len(self.place), np.int64), 1
-        n_separating = np.zeros(len(self.place), np.intp)
-        n_separating[self.middle] = separates
-        n_separating = np.cumsum(n_separating)
-        closed = n_separating[self.last - 1] > n_separating[self.first]
-        cores = np.zeros(len(self.place), np.intp)
-        cores[self.middle] = closed
-        cores = np.cumsum(cores)[self.place]
-        with_peak = cores[self.peaks[separates]].ravel()
-        distinct, at = np.unique(with_peak, return_index=True)
-        number = np.full(cores.max() + 1, -1, np.int64)
-        number[distinct[np.argsort(at)]] = np.arange(len(distinct))
-        return number[cores], len(distinct)
+            return labels, 1
+        where = self.peaks, self.place, self.first, self.middle, self.last
+        return labels, label_cores(separates, *where, *np.empty((3, len(labels)), np.intp), labels)
 
     def fill_along(self, labels: NDArray[np.signedinteger]) -> None:
         """Rows without a label take that of the row by which they join, higher edges first."""

@@ -97,22 +97,21 @@ class NearestRows:
         rows, asking = (
             np.ascontiguousarray(each, dtype=np.float64) for each in (self.rows, asking)
         )
-        if self._in_tree:  # points that follow one another then are near each other
-            order = cKDTree(asking).indices
-        else:
-            order, index[:] = np.arange(len(asking)), self.of(asking, k)
+        in_tree = self._in_tree  # points that follow one another then are near each other
+        order = cKDTree(asking).indices if in_tree else np.arange(len(asking))
+        known = None if in_tree else self.of(asking, k)
         mask = (1 << len(rows).bit_length()) - 1
 
         def look(block: slice) -> None:
             some = order[block]
-            points, near, squares = asking[some], index[some], sqdist[some]
-            if self._in_tree:
+            if known is None:
                 keys = np.empty((len(some), 2 * k + self._leaves.columns.shape[2]), np.int64)
-                nearest_keys(form, self._leaves, points, k, mask, keys)
+                nearest_keys(form, self._leaves, asking[some], k, mask, keys)
                 keys.sort(axis=1)
-                near = keys[:, :k] & mask
-            measure_in_order(rows, points, near, squares)
-            index[some], sqdist[some] = near, squares
+                found = keys[:, :k] & mask
+            else:
+                found = known[block]
+            measure_in_order(rows, asking, some, found, index, sqdist)
 
         over_blocks(look, len(asking), _POINTS_AT_A_TIME)
 
