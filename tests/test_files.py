@@ -1,7 +1,6 @@
 """Files and folders that appear whole or not at all."""
 
 import errno
-import os
 
 import pytest
 
@@ -91,28 +90,6 @@ def test_an_exception_inside_leaves_nothing(tmp_path, make, error):
         fail_inside()
     assert len(seen) == 1
     assert names(tmp_path) == []
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.EIO, "cannot rename")])
-def test_the_old_folder_comes_back_when_the_new_one_cannot_take_its_place(
-    tmp_path, monkeypatch, error
-):
-    write_folder(tmp_path / "d", "old")
-    rename, calls = os.rename, []
-
-    def second_fails(source, target):
-        calls.append(target)
-        return fail() if len(calls) == 2 else rename(source, target)
-
-    def fail():
-        raise error
-
-    monkeypatch.setattr(os, "rename", second_fails)
-    with pytest.raises(type(error)):
-        write_folder(tmp_path / "d", "new", overwrite=True)
-    assert len(calls) == 3
-    assert read_folder(tmp_path / "d") == ("old", "old")
-    assert names(tmp_path) == ["d"]
 
 
 def test_a_folder_of_somebody_else_is_never_replaced(tmp_path):

@@ -53,19 +53,6 @@ def test_pairs_of_a_group_come_in_their_order(n_threads, rng):
     assert seen == expected
 
 
-def test_an_error_in_a_pair_comes_out_and_ends_the_others():
-    done = []
-
-    def fail_at_five(i):
-        if i == 5:
-            raise RuntimeError("pair 5")
-        done.append(i)
-
-    with threadpool_limits(4), pytest.raises(RuntimeError, match="pair 5"):
-        over_pairs(fail_at_five, np.zeros((100, 2), int))
-    assert done == [0, 1, 2, 3, 4]
-
-
 def test_fits_in_several_threads_at_once_give_the_same(rng):
     X = rng.normal(size=(10_000, 4))
 
@@ -111,16 +98,3 @@ def test_results_of_a_stream_come_in_order_with_few_items_ahead():
         assert next(results) == 0
         assert len(read) <= 5
         assert list(results) == [i * i for i in range(1, 50)]
-
-
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_error_of_a_task_comes_before_that_of_the_stream(n_threads):
-    def items():
-        yield from (1, 0, 2)
-        raise OSError("the stream")
-
-    with threadpool_limits(n_threads):
-        with pytest.raises(ZeroDivisionError):
-            list(stream_in_threads(lambda i: 1 // i, items()))
-        with pytest.raises(OSError, match="the stream"):
-            list(stream_in_threads(str, items()))

@@ -6,10 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_moons
 from sklearn.metrics import adjusted_rand_score, rand_score
-from sklearn.metrics.pairwise import rbf_kernel
 
 from instances import ADAPTIVE
-from reference import adaptive as reference
 from typicality import AdaptivePCM, SequentialPCM, SparseAdaptivePCM
 from typicality.exceptions import (
     ClusteringWarning,
@@ -95,18 +93,6 @@ def test_a_constant_feature_does_nothing_but_warn(estimator, blobs):
     assert_allclose(model.cluster_centers_[:, 2], 7.5)
     elsewhere = padded + np.array([0.0, 0.0, 1e3])
     assert_array_equal(model.predict(elsewhere), plain.labels_)
-
-
-def test_without_a_box_units_are_those_of_the_data(blobs):
-    boxed = reference.boxed(blobs[0])
-    inside = AdaptivePCM(6).fit(boxed)
-    outside = AdaptivePCM(6, box=None).fit(boxed)
-    assert_allclose(inside.eta_, outside.eta_, rtol=1e-9)
-    half = AdaptivePCM(6, box=5.0).fit(boxed)
-    assert_allclose(AdaptivePCM(6, box=None).fit(boxed / 2).eta_, half.eta_, rtol=1e-6)
-    # Spreads are distances, compared with squared ones: in a larger box clusters are narrower.
-    far = [[boxed[:, 0].max() * 1.5, 0.0]]
-    assert half.predict_memberships(far).max() > inside.predict_memberships(far).max()
 
 
 # ---- what can go wrong --------------------------------------------------------------------------
@@ -219,26 +205,6 @@ def test_bad_starts_are_errors(estimator, message, blobs):
 
 
 # ---- kernels ------------------------------------------------------------------------------------
-
-
-def test_precomputed_is_the_kernel(blobs):
-    X, _ = blobs
-    gamma = 0.1
-    sigma = 1 / np.sqrt(2 * gamma)
-    for model in (AdaptivePCM(), SequentialPCM(lam=0.05)):
-        by_name = clone(model).set_params(kernel="gaussian", sigma=sigma).fit(X)
-        given = clone(model).set_params(kernel="precomputed").fit(rbf_kernel(X, gamma=gamma))
-        assert_array_equal(by_name.labels_, given.labels_)
-        assert_allclose(by_name.eta_, given.eta_, rtol=1e-6)
-
-
-def test_linear_kernel_is_the_input_space(blobs):
-    X = blobs[0] - blobs[0].mean(axis=0)
-    for model in (AdaptivePCM(box=None), SequentialPCM(lam=0.05, box=None)):
-        plain = clone(model).fit(X)
-        given = clone(model).set_params(kernel="precomputed").fit(X @ X.T)
-        assert_array_equal(plain.labels_, given.labels_)
-        assert_allclose(plain.eta_, given.eta_, rtol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -172,15 +172,6 @@ def test_evidence_and_agreement_are_of_the_automatic_choice(blobs):
     assert (at_a_level.evidence_, at_a_level.agreement_) == (None, None)
 
 
-def test_a_kernel_of_one_width_by_default_is_the_gaussian(blobs):
-    for given in ({"sigma": 0.5}, {"alpha": 0.35}):
-        one = AlphaCutClustering(**given).fit(blobs[0])
-        other = AlphaCutClustering(kernel="gaussian", weights="typicality", **given).fit(blobs[0])
-        assert one.kernel_ == other.kernel_
-        assert_array_equal(one.labels_, other.labels_)
-        assert_array_equal(one.typicality_, other.typicality_)
-
-
 @quiet
 @pytest.mark.parametrize(
     ("kernel", "assign", "sample"),
@@ -380,17 +371,6 @@ def test_tiny_differences_beside_large_ones_stay(rng):
     X = np.concatenate([tiny, rng.normal(1.0, 0.01, (130, 1))])
     model = AlphaCutClustering(assign="all").fit(X)
     assert adjusted_rand_score(np.repeat([0, 1, 2], [30, 30, 130]), model.labels_) == 1.0
-
-
-@quiet
-@pytest.mark.parametrize("weight", [1e-300, 1e100])
-def test_alpha_cut_answers_for_heavy_and_light_weights(weight, blobs):
-    weights = np.ones(len(blobs[0]))
-    weights[::3] = weight
-    model = AlphaCutClustering().fit(blobs[0], sample_weight=weights)
-    assert model.n_clusters_ >= 1
-    assert np.isfinite(model.typicality_).all()
-    assert_array_equal(model.predict(blobs[0]), model.labels_)
 
 
 # ---- errors and warnings -------------------------------------------------------------------------

@@ -8,23 +8,19 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_circles
 from sklearn.metrics import adjusted_rand_score
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
 
 from reference import kernel_space as reference
 from typicality import (
-    AlphaCutClustering,
     EntropyCMeans,
     FuzzyCMeans,
-    OneClusterPCM,
     PossibilisticCMeans,
 )
 from typicality.exceptions import (
     BandwidthWarning,
     CollapsedMembershipsWarning,
-    IndefiniteKernelWarning,
 )
-from typicality.kernels import Gaussian, Laplacian, Linear, LocalGaussian, Polynomial
+from typicality.kernels import Gaussian, Linear, LocalGaussian, Polynomial
 from typicality.rows import DistinctRows
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*prototypes coincide")
@@ -210,28 +206,6 @@ def test_kernel_fit_warns_of_widths_that_say_nothing(rng):
         FuzzyCMeans(2, m=1.05, kernel="precomputed", random_state=0).fit(np.eye(60))
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        FuzzyCMeans(3, sigma=0.5, random_state=0),
-        FuzzyCMeans(3, sigma="knn", random_state=0),
-        EntropyCMeans(2, kernel="local", sigma=0.5, random_state=0),
-        OneClusterPCM(kernel=rbf_kernel, sigma=0.3),
-        AlphaCutClustering(kernel=Laplacian(1.0), sigma=2.0),
-    ],
-    ids=lambda estimator: type(estimator).__name__,
-)
-def test_kernel_fit_warns_of_a_width_without_a_use(estimator, blobs):
-    with pytest.warns(BandwidthWarning, match=rf"sigma={estimator.sigma!r} has no effect"):
-        clone(estimator).fit(blobs[0])
-
-
-def test_kernel_fit_warns_of_a_kernel_that_is_no_scalar_product(blobs):
-    with pytest.warns(IndefiniteKernelWarning, match="not positive semidefinite"):
-        model = EntropyCMeans(3, lam=20.0, kernel="sigmoid", random_state=0).fit(blobs[0])
-    assert np.isfinite(model.memberships_).all()
-
-
 def test_annealing_finds_what_a_plain_start_misses():
     """Over five draws of ball and ring (miyamoto2003, fig. 2): single starts, and annealed ones."""
     from typicality.datasets import make_ball_and_ring
@@ -280,13 +254,3 @@ def test_the_local_kernel_tells_clusters_of_different_widths_apart(estimator, n_
     model = estimator(3, kernel="local", random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) > 0.9
     assert model.kernel_ == LocalGaussian(DistinctRows.of(X).rows, max(22, n_rows // 4))
-
-
-def test_the_local_kernel_looks_at_distinct_rows_of_positive_weight(rng):
-    X = rng.normal(size=(30, 2))
-    weight = rng.integers(0, 3, 30)
-    weighted = EntropyCMeans(2, kernel="local", random_state=0).fit(X, sample_weight=weight)
-    copies = EntropyCMeans(2, kernel="local", random_state=0).fit(np.repeat(X, weight, axis=0))
-    assert weighted.kernel_ == copies.kernel_
-    assert weighted.kernel_.n_neighbors == min(22, np.count_nonzero(weight) - 1)
-    assert_allclose(weighted.predict_memberships(X), copies.predict_memberships(X), atol=1e-6)

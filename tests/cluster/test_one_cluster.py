@@ -22,7 +22,6 @@ from typicality.bandwidth import bandwidth
 from typicality.exceptions import (
     BandwidthWarning,
     DegenerateSpreadWarning,
-    FeatureWarning,
     IndefiniteKernelWarning,
 )
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear, Polynomial
@@ -116,20 +115,6 @@ def test_new_rows_are_rejected_at_the_nominal_rate(d, sigma):
             rates.append(np.mean(model.predict(rng.normal(size=(n_new, d))) == -1))
         error = np.sqrt(nominal * (1 - nominal) * (1 / n_training + 1 / n_new) / n_draws)
         assert abs(np.mean(rates) - nominal) < 4 * error
-
-
-def test_precomputed_kernels_give_the_same(contaminated, rng):
-    new = rng.normal(size=(30, 2)) * 3
-    kernel = Gaussian(0.7)
-    plain = OneClusterPCM(kernel=kernel).fit(contaminated)
-    given = OneClusterPCM(kernel="precomputed").fit(kernel(contaminated, contaminated))
-    assert_allclose(given.typicality_, plain.typicality_, atol=1e-10)
-    assert_allclose(given.offset_, plain.offset_, rtol=1e-10)
-    for rows in (contaminated, new):
-        K = kernel(rows, contaminated)
-        assert_allclose(given.predict_typicality(K), plain.predict_typicality(rows), atol=1e-10)
-        assert_allclose(given.score_samples(K), plain.score_samples(rows), rtol=1e-10)
-        assert_array_equal(given.predict(K), plain.predict(rows))
 
 
 def test_dissimilarities_are_points_in_some_space(contaminated, rng):
@@ -246,18 +231,6 @@ def test_detector_refuses_bad_input(case):
     assert not hasattr(model, "n_features_in_")
 
 
-def test_a_kernel_that_fails_on_new_rows_says_so(contaminated):
-    def undefined_far_out(A, B):
-        values = rbf_kernel(A, B, gamma=0.1)
-        values[np.abs(A[:, 0]) > 50] = np.nan
-        return values
-
-    model = OneClusterPCM(kernel=undefined_far_out).fit(contaminated)
-    for method in (model.predict, model.predict_typicality):
-        with pytest.raises(ValueError, match="not finite for row 1"):
-            method([[0.0, 0.0], [100.0, 0.0]])
-
-
 @pytest.mark.parametrize(
     ("kernel", "dtype"),
     [("gaussian", np.float32), ("polynomial", np.float64), ("connectivity", np.float64)],
@@ -275,11 +248,6 @@ def test_rules_for_sigma_are_not_second_guessed(rng):
     OneClusterPCM(novelty=True).fit(X)
     with pytest.warns(BandwidthWarning, match="too narrow"):
         OneClusterPCM(kernel=Gaussian(1e-3)).fit(X)
-
-
-def test_detector_warns_of_distances_lost_in_rounding(rng):
-    with pytest.warns(FeatureWarning, match="Centre the features"):
-        OneClusterPCM(kernel="polynomial").fit(rng.normal(size=(50, 2)) + 1e7)
 
 
 def test_detector_refuses_bad_rows_to_predict(contaminated):

@@ -98,17 +98,6 @@ def test_ball_and_ring_are_uniform_by_area():
     assert_uniform(angles(X[y == 1], 0.5), -np.pi, np.pi)
 
 
-def test_crescents_are_half_circles():
-    X, y = make_crescents(4001, noise=0.0, random_state=0)
-    upper, lower = (0.365, 0.485), (0.635, 0.515)
-    assert_allclose(radii(X[y == 0], upper), 0.27)
-    assert_allclose(radii(X[y == 1], lower), 0.27)
-    assert_uniform(np.arccos((X[y == 0, 0] - 0.365) / 0.27), 0, np.pi)
-    assert_uniform(np.arccos((X[y == 1, 0] - 0.635) / 0.27), 0, np.pi)
-    assert_allclose([X[y == 0, 1].min(), X[y == 0, 1].max()], [0.485, 0.755], atol=1e-3)
-    assert_allclose([X[y == 1, 1].min(), X[y == 1, 1].max()], [0.245, 0.515], atol=1e-3)
-
-
 def test_three_gaussians_have_the_moments_of_the_paper():
     X, y = make_three_gaussians(20_000, 20_000, random_state=0)
     means = [(4.1, 3.7), (2.8, 0.8), (3.5, 5.7)]

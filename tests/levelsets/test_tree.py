@@ -94,16 +94,6 @@ def test_clusters_are_nested_and_numbered_by_size(name):
         above = labels
 
 
-def test_labels_at_leaves_out_small_components():
-    model = fitted("dense regions")
-    for alpha in alphas(model, 20):
-        every = model.tree_.labels_at(alpha)
-        large = model.tree_.labels_at(alpha, min_cluster_size=5)
-        sizes = np.bincount(every[every >= 0], minlength=1)
-        assert_array_equal(large, np.where(every < np.sum(sizes >= 5), every, -1))
-        assert model.tree_.n_clusters_at(alpha, min_cluster_size=5) == np.sum(sizes >= 5)
-
-
 @every_scene
 def test_branches_are_clusters_between_their_ends(name):
     model = fitted(name)

@@ -27,8 +27,6 @@ dask = pytest.importorskip("dask", reason="Dask is not installed: its engine is 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
 import dask.array as da  # noqa: E402
 
-from typicality.rows.dask import dask_rows  # noqa: E402
-
 pytestmark = pytest.mark.xdist_group("dask")  # one cluster for all
 
 CUTS = {1: (), 3: (250, 700), 17: (*range(120, 1800, 120), 1800, 1860)}
@@ -109,20 +107,6 @@ def test_two_processes_give_the_bits_of_the_fold_in_memory(cluster, X, estimator
     spread = clone(estimator).fit(chunked(X, CUTS[3]))
     same_fit(blocks, spread)
     assert_array_equal(spread.predict(chunked(X, CUTS[3])).compute(), blocks.labels_)
-
-
-def test_partitions_whose_number_of_rows_changes_are_refused(X):
-    lengths = iter([640, 640, 641])
-
-    def part():
-        return X[: next(lengths)]
-
-    changing = da.from_delayed(dask.delayed(part)(), (np.nan, 3), X.dtype)
-    with dask.config.set(scheduler="synchronous"):
-        rows = dask_rows(changing)
-        assert_array_equal(rows.fold(lambda block: len(block.X)), 640)
-        with pytest.raises(ValueError, match="had 640 rows, and now has 641"):
-            rows.fold(lambda block: len(block.X))
 
 
 def test_weights_may_come_from_the_table_of_the_rows(X, weight):
@@ -235,17 +219,6 @@ def test_dask_frames_have_names_and_refuse_text(X):
     frame["text"] = "x"
     with pytest.raises(ValueError, match="Column 'text' of X holds"):
         FuzzyCMeans(3).fit(frames.from_pandas(frame, npartitions=4))
-
-
-def test_what_is_wrong_with_a_partition_is_named(X):
-    bad = X.copy()
-    bad[800, 1] = np.nan
-    with pytest.raises(ValueError, match=r"NaN in partition 3, row 100 of it .* column 1"):
-        FuzzyCMeans(3).fit(chunked(bad, CUTS[3]))
-    with pytest.raises(ValueError, match="not a table"):
-        FuzzyCMeans(3).fit(da.ones(5))
-    with pytest.raises(ValueError, match="same partitions"):
-        FuzzyCMeans(3).fit(chunked(X, CUTS[3]), sample_weight=da.ones(1920, chunks=1920))
 
 
 def test_files_that_cannot_be_used_are_refused_by_name(tmp_path, X):

@@ -290,22 +290,3 @@ def test_kernels_of_all_rows_are_refused(flat, kernel):
     for estimator in (OneClusterPCM(kernel=kernel), FuzzyCMeans(3, kernel=kernel)):
         with pytest.raises(ValueError, match="needs all rows in memory"):
             estimator.fit(ArrayRows(flat))
-
-
-def test_full_p_values_need_a_fit_on_all_rows_of_an_array(flat):
-    with pytest.raises(ValueError, match="takes arrays only"):
-        OneClusterPCM().fit(flat).p_values(ArrayRows(flat), method="full")
-    with pytest.raises(ValueError, match="max_samples"):
-        OneClusterPCM(max_samples=250).fit(flat).p_values(flat, method="full")
-
-
-def test_p_values_of_blocks_are_those_of_an_array(flat):
-    model = OneClusterPCM().fit(flat)
-    assert_array_equal(model.p_values(ArrayRows(flat, cuts=CUTS)), model.p_values(flat))
-
-
-def test_models_of_every_engine_explain_their_rows(tmp_path, flat):
-    plain = OneClusterPCM().fit(flat).explain(flat[:3]).deviations
-    with dask.config.set(scheduler="synchronous"):
-        for rows in engines(flat, tmp_path):
-            assert_allclose(OneClusterPCM().fit(rows).explain(flat[:3]).deviations, plain)

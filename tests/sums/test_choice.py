@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn import config_context
 
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
 from typicality.spaces import Gram
@@ -60,12 +59,6 @@ def test_tiles_skip_far_rows_where_there_are_some(rng):
     assert "tile by tile" in wide.how
     assert narrow.single
     assert wide.single
-
-
-def test_series_stay_within_the_memory(rng):
-    columns = KernelColumns(Gaussian(0.5), rng.normal(size=(20_000, 2)))
-    with config_context(working_memory=0.25):
-        assert isinstance(choose_operator(columns, columns.training, PROMISE), Tiles)
 
 
 # ---- promises ------------------------------------------------------------------------------------
