@@ -1,14 +1,15 @@
-"""How fits use the cores of a machine, with hdbscan and fast_hdbscan beside them.
+"""How fits use the cores of a machine, and density-based clustering beside other libraries.
 
-`python benchmarks/cores.py [--threads 1 2 4 16] [--parts alpha density sweep growth] [--quick]`
-prints a table for each part and writes all of them to `benchmarks/results/cores.md`. Times are the
-best of two runs after a warm-up. Peers use all cores as they see fit, and are left out where they
-are not installed.
+`python benchmarks/cores.py [--threads 1 2 4 16] [--parts alpha density sweep peers growth]
+[--quick]` prints a table for each part and writes all of them to `benchmarks/results/cores.md`, and
+the picture of `growth` to `docs/_static/growth.png`. Times are the best of some runs after a
+warm-up. Peers use all cores as they see fit, and are left out where they are not installed; in
+`growth` a method that took more than two seconds is not run on more rows, except ours. For two
+cores: `taskset -c 0,1 python benchmarks/cores.py --parts peers`.
 """
 
 import argparse
 import os
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,15 +18,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from sklearn.cluster import KMeans
+import matplotlib as mpl
+import numpy as np
+from sklearn.cluster import HDBSCAN, KMeans
 from threadpoolctl import threadpool_limits
 
 from _report import Report, machine
 from _sets import blobs, grid_of_blobs
-from _timing import best_of
+from _timing import best_of, in_turn, seconds
 from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
 
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
 _RESULTS = Path(__file__).resolve().parent / "results" / "cores.md"
+_PICTURE = Path(__file__).resolve().parents[1] / "docs" / "_static" / "growth.png"
 _ALPHA = {
     (100_000, 5): "hdbscan",
     (300_000, 5): "hdbscan",
@@ -34,7 +41,14 @@ _ALPHA = {
 }
 _DENSITY = [(1_000_000, 2), (10_000_000, 2), (100_000, 8)]
 _SWEEP_ROWS, _SWEEPS = 3_000_000, 5
-_GROWTH_ROWS, _GROWTH_FEATURES = (10_000, 30_000, 100_000, 300_000, 1_000_000), (2, 5, 8)
+_PEER_SIZES = [
+    (500, 2), (1_000, 2), (2_000, 2), (5_000, 2), (10_000, 2), (10_000, 5), (30_000, 8),
+    (100_000, 2),
+]  # fmt: skip
+_GROWTH_ROWS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+_GROWTH_FEATURES, _PATIENCE = (2, 8), 2.0  # seconds
+_MANY_ROWS = 20_000  # fits of more are timed once
+_OURS = "AlphaCutClustering"
 
 Part = Callable[[list[int], int], Iterator[list[str]]]
 
@@ -92,16 +106,54 @@ def sweep(threads: list[int], quick: int) -> Iterator[list[str]]:
         yield [name, *(f"{1000 * each:.3g}" for each in times)]
 
 
+def methods() -> dict[str, Callable[[Any], object]]:
+    """Density-based clustering, ours first."""
+    peers: dict[str, Callable[[Any], object]] = {
+        "hdbscan": lambda X: import_module("hdbscan").HDBSCAN(min_cluster_size=10).fit(X),
+        "fast_hdbscan": lambda X: import_module("fast_hdbscan").HDBSCAN(min_cluster_size=10).fit(X),
+        "fast_plscan": lambda X: import_module("fast_plscan").PLSCAN(min_samples=5).fit(X),
+    }
+    return {
+        _OURS: lambda X: AlphaCutClustering().fit(X),
+        "scikit-learn": lambda X: HDBSCAN(min_cluster_size=10, copy=True).fit(X),
+    } | {name: fit for name, fit in peers.items() if find_spec(name)}
+
+
+def peers(threads: list[int], quick: int) -> Iterator[list[str]]:
+    """Seconds of `AlphaCutClustering()` and of other density-based clustering, in turn."""
+    for n_rows, n_features in _PEER_SIZES:
+        X = blobs(n_rows // min(quick, 10), n_features, n_blobs=10)
+        acts = {name: partial(fit, X) for name, fit in methods().items()}
+        if n_rows <= _MANY_ROWS:
+            in_turn(acts, 1)
+        found = in_turn(acts, 5 if n_rows <= _MANY_ROWS else 1)
+        yield [_name(X), *_written([min(times) for times in found.values()])]
+
+
 def growth(threads: list[int], quick: int) -> Iterator[list[str]]:
-    """Processor seconds of `AlphaCutClustering()` for more and more rows."""
-    for n_rows in _GROWTH_ROWS:
-        times = []
-        for n_features in _GROWTH_FEATURES:
-            X = grid_of_blobs(n_rows // quick, n_features)
-            start = time.process_time()
-            AlphaCutClustering().fit(X)
-            times.append(time.process_time() - start)
-        yield [f"{n_rows // quick:,}", *_written(times)]
+    """Seconds of density-based clustering for more and more rows."""
+    shown, axes = plt.subplots(1, 2, figsize=(9.0, 3.6), sharey=True, layout="constrained")
+    for n_features, ax in zip(_GROWTH_FEATURES, axes, strict=True):
+        left = methods()
+        found = {name: dict.fromkeys(_GROWTH_ROWS, np.nan) for name in left}
+        for n_rows in _GROWTH_ROWS:
+            X = blobs(max(n_rows // quick, 100), n_features, n_blobs=10)
+            for name, fit in list(left.items()):
+                if n_rows == _GROWTH_ROWS[0]:
+                    fit(X)
+                found[name][n_rows] = seconds(partial(fit, X))
+                if found[name][n_rows] > _PATIENCE and name != _OURS:
+                    del left[name]
+            yield [_name(X), *_written([times[n_rows] for times in found.values()])]
+        for name, times in found.items():
+            ax.loglog(list(times), list(times.values()), "o-", label=name, ms=3)
+        ax.set(xlabel="rows", title=f"{n_features} features")
+        ax.grid(alpha=0.3)
+    axes[0].set_ylabel("seconds")
+    axes[0].legend(frameon=False, fontsize=8)
+    if quick == 1:
+        shown.savefig(_PICTURE, dpi=100)
+    plt.close(shown)
 
 
 def _name(X: Any) -> str:
@@ -109,10 +161,12 @@ def _name(X: Any) -> str:
 
 
 def _written(times: list[float]) -> list[str]:
-    return [f"{each:.3g}" for each in times]
+    return ["" if np.isnan(each) else f"{each:.3g}" for each in times]
 
 
-PARTS: dict[str, Part] = {"alpha": alpha, "density": density, "sweep": sweep, "growth": growth}
+PARTS: dict[str, Part] = {
+    "alpha": alpha, "density": density, "sweep": sweep, "peers": peers, "growth": growth,
+}  # fmt: skip
 
 
 def main() -> None:
@@ -123,15 +177,15 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     report = Report()
-    for line in machine("finufft", "hdbscan", "fast_hdbscan"):
+    for line in machine("finufft", "hdbscan", "fast_hdbscan", "fast_plscan"):
         report.line(line)
     AlphaCutClustering().fit(grid_of_blobs(5000, 5))  # compiles
     for name in options.parts:
         report.progress(name)
         rows = list(PARTS[name](options.threads, 100 if options.quick else 1))
         columns = [f"{n} threads" for n in options.threads]
-        if name == "growth":
-            columns = [f"{d} features" for d in _GROWTH_FEATURES]
+        if name in ("peers", "growth"):
+            columns = list(methods())
         columns += ["peer"] * (name == "alpha")
         report.table((PARTS[name].__doc__ or "").rstrip("."), [name, *columns], rows)
         report.write(_RESULTS)
