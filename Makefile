@@ -9,7 +9,7 @@ READY := $(VENV)/.ok
 PYTEST := SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -n auto --maxprocesses 4 --dist loadgroup
 BOUNDS := $(CURDIR)/.bounds
 
-.PHONY: demo test test-skipped check compiled lowest bounds bench papers docs clean
+.PHONY: demo test test-skipped check coverage compiled lowest bounds bench papers docs clean
 
 demo: $(RUNNABLE)
 	$(VENV)/bin/typicality demo --output demo --force
@@ -32,6 +32,11 @@ check: $(READY)
 	$(RUN) -m ruff format --check .
 	$(RUN) -m ruff check .
 	$(RUN) -m mypy
+
+# Which lines the tests run. Compiled loops and code for a GPU are left out: they run elsewhere.
+coverage: $(READY) compiled
+	$(RUN) -m pip install --quiet --constraint constraints.txt pytest-cov
+	$(PYTEST) --cov=typicality --cov-report=term:skip-covered
 
 # The main tests with the oldest versions that pyproject.toml allows.
 lowest:
