@@ -179,7 +179,7 @@ def test_results_are_replaced_only_by_force(run, groups, tmp_path):
 
 @pytest.mark.parametrize(
     ("command", "file"),
-    [("cluster", "labels.csv"), ("outliers", "run.json"), ("compare", "comparison.json")],
+    [("cluster", "labels.csv"), ("outliers", "run.json")],
 )
 def test_force_keeps_files_of_the_user_that_have_our_names(run, groups, tmp_path, command, file):
     (tmp_path / file).write_text('{"format": 1, "precious": 1}', **TEXT)

@@ -1,6 +1,5 @@
 """`typicality compare`."""
 
-import csv
 import json
 
 import numpy as np
@@ -16,11 +15,6 @@ def run(*arguments):
     return CliRunner().invoke(main, ["compare", *map(str, arguments)])
 
 
-def read_csv(path):
-    with open(path, newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
-
-
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     """Three discs far apart, with a column of text and a missing cell."""
@@ -34,24 +28,16 @@ def file(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def written(file):
-    folder = file.parent / "out"
-    done = run(file, *QUICK, "--missing", "drop", "--clusters", 3, "--output", folder)
-    return done, folder
-
-
-def test_compare_prints_tables_and_findings(written):
-    done, _ = written
+def test_compare_prints_tables_and_findings(file):
+    done = run(file, *QUICK, "--missing", "drop", "--clusters", 3)
     assert done.exit_code == 0, done.output
     text = " ".join(done.stdout.split())
     assert "k-means 3 0.0% 1.00" in text
     assert "Number of clusters given to k-means: 3." in text
 
 
-def test_compare_writes_the_result_as_json(written):
-    _, folder = written
-    record = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
+def test_compare_prints_the_result_as_json(file):
+    record = json.loads(run(file, *QUICK, "--missing", "drop", "--clusters", 3, "--json").stdout)
     assert record["data"]["columns"] == ["width", "height"]
     assert record["data"]["fingerprint"].startswith("sha256:")
     assert (record["seed"], record["scale"], record["n_compared"]) == (0, "robust", 59)
@@ -63,39 +49,10 @@ def test_compare_writes_the_result_as_json(written):
     ]
 
 
-def test_compare_writes_labels_beside_the_columns_of_the_file(written):
-    _, folder = written
-    rows = read_csv(folder / "labels.csv")
-    assert list(rows[0]) == [
-        "width",
-        "height",
-        "name",
-        "label_k_means",
-        "label_hdbscan",
-        "outlier_one_cluster",
-        "outlier_local_outlier_factor",
-    ]
-    assert rows[7]["name"] == "word 7"
-    assert set(list(rows[7].values())[3:]) == {""}
-    labels = [row["label_k_means"] for row in rows[:7]]
-    assert labels == [labels[0], labels[1], labels[2]] * 2 + [labels[0]]
-    assert len(set(labels)) == 3
-
-
-def test_force_replaces_our_own_results(written, file):
-    _, folder = written
-    done = run(file, "--methods", "lof", "--missing", "drop", "--output", folder, "--force")
-    assert done.exit_code == 0, done.output
-    record = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
-    assert [row["method"] for row in record["methods"]] == ["local outlier factor"]
-
-
-def test_compare_samples_many_rows_and_leaves_the_others_without_labels(file, tmp_path):
+def test_compare_samples_many_rows(file):
     options = ["--methods", "k-means", "--clusters", 3, "--missing", "drop"]
-    done = run(file, *options, "--max-rows", 30, "--output", tmp_path / "out")
+    done = run(file, *options, "--max-rows", 30)
     assert "Only 30 rows, drawn at random, were compared." in " ".join(done.stdout.split())
-    labels = [row["label_k_means"] for row in read_csv(tmp_path / "out" / "labels.csv")]
-    assert (len(labels), labels.count("")) == (60, 30)
 
 
 @pytest.mark.parametrize(

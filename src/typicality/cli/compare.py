@@ -1,7 +1,6 @@
 """`typicality compare`: our methods next to others, on the rows of a file."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,16 +11,12 @@ from typicality.cli.options import (
     command,
     list_option,
     option,
-    run_options_without_folder,
-    safe_csv,
     table_options,
+    work_options,
 )
 
 if TYPE_CHECKING:
-    from typicality.cli.rows import FitRows
     from typicality.stability import Comparison
-
-_FILES = ("comparison.json", "labels.csv")
 
 
 @command
@@ -49,8 +44,7 @@ _FILES = ("comparison.json", "labels.csv")
     type=click.IntRange(min=10),
     default=5_000,
 )
-@safe_csv
-@run_options_without_folder
+@work_options
 def compare(
     options: Options,
     methods: tuple[str, ...],
@@ -64,7 +58,7 @@ def compare(
     one-class SVM, isolation forest and local outlier factor for outliers. Each method is fitted
     once, with its default parameters. Shows the clusters of each method, and which methods agree.
     """
-    from typicality.cli.folder import about_run, new_folder, versions
+    from typicality.cli.folder import about_run, versions
     from typicality.cli.rows import open_file, read_file
 
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
@@ -75,11 +69,7 @@ def compare(
             chosen_methods(methods)
         except ValueError as error:
             raise WrongUseError(f"--methods: {error}") from error
-    with (
-        new_folder(options.output, force=options.force, record=_FILES[0]) as folder,
-        open_file(options) as table,
-        options.threads(),
-    ):
+    with open_file(options) as table, options.threads():
         with terminal.doing(f"Reading {table.name}"):
             rows = read_file(table, options, in_memory="all rows are compared")
             from typicality.stability import compare_methods
@@ -97,24 +87,13 @@ def compare(
                 )
         except ValueError as error:
             raise UnusableError(f"{table.name} as X: {error}") from error
-        record = {
-            **about_run(),
-            "data": rows.record(),
-            "scale": options.scale,
-            "versions": versions(),
-            "seed": options.seed,
-            **found.to_dict(),
-        }
-        if folder is not None:
-            _write(folder, found, rows, record)
     if options.as_json:
-        terminal.json(record)
+        about = {"data": rows.record(), "scale": options.scale, "seed": options.seed}
+        terminal.json({**about_run(), "versions": versions(), **about, **found.to_dict()})
     from typicality.cli.summary import about_rows
 
     terminal.say(about_rows(rows))
     _say(terminal, found)
-    if options.output is not None:
-        terminal.say_path(f"\nWritten: {', '.join(_FILES)} in ", f"{Path(options.output)}/")
 
 
 # ---- what is printed -----------------------------------------------------------------------------
@@ -141,30 +120,3 @@ def _say(terminal: Terminal, found: "Comparison") -> None:
     for sentence in found.findings:
         terminal.say(f"- {sentence}")
     terminal.warn([f"{r.name}: {text}" for r in found.results for text in r.warnings])
-
-
-# ---- what is written -----------------------------------------------------------------------------
-
-
-def _write(folder: Path, found: "Comparison", rows: "FitRows", record: dict[str, Any]) -> None:
-    import numpy as np
-
-    from typicality._record import write_record
-    from typicality.tables import csv_text
-
-    # Labels of the clusterers and 1 for outliers of the detectors; masked in rows not compared.
-    values: dict[str, Any] = {f"label_{name}": labels for name, labels in found.labels.items()}
-    values |= {f"outlier_{name}": flagged for name, flagged in found.flagged.items()}
-    assert rows.part is not None
-    columns, kept = {}, rows.part.kept
-    for name, of_compared in values.items():
-        column = np.ma.array(np.zeros(len(kept), np.int64), mask=True)
-        column[np.flatnonzero(kept)[found.rows]] = of_compared
-        columns["".join(c if c.isalnum() else "_" for c in name)] = column
-    with open(folder / _FILES[1], "xb") as stream:
-        for block in rows.table.blocks():
-            places = slice(block.first_row, block.first_row + block.n_rows)
-            some = {name: column[places] for name, column in columns.items()}
-            safe, is_first = rows.options.safe_csv, block.first_row == 0
-            stream.write(csv_text(block, some, header=is_first, safe=safe))
-    write_record(folder / _FILES[0], record)

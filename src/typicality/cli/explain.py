@@ -15,7 +15,7 @@ from typicality.cli.options import (
 
 if TYPE_CHECKING:
     from typicality.cli.writing import ShownRows
-    from typicality.run_folder import Run
+    from typicality.run_folder import Judged, Run
     from typicality.tables import TableFile
 
 
@@ -43,20 +43,18 @@ def explain(options: Options, model: str, row: int | None, line: int | None) -> 
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     with terminal.doing(f"Loading {model}"):
         run = load_run(model)
-    from typicality.cli.writing import gather
+    from typicality.cli.writing import judge_file
 
-    run = run.with_missing("drop" if run.missing == "error" else None)
     with open_file(as_in_the_run(options, run)) as table, terminal.doing(f"Judging {table.name}"):
-        found = _explained(run, gather(run, table), table, row, line)
+        shown, judged, _ = judge_file(run, table)
+        found = _explained(run, shown, judged, _place_of(shown, table, row, line))
     if options.as_json:
         terminal.json(as_json(found))
     for sentence in _words(found):
         terminal.say(sentence)
 
 
-def _explained(
-    run: "Run", shown: "ShownRows", table: "TableFile", row: int | None, line: int | None
-) -> dict[str, Any]:
+def _explained(run: "Run", shown: "ShownRows", judged: "Judged", at: Any) -> dict[str, Any]:
     """The row, what the model says of it, and its columns, the most unusual first."""
     import numpy as np
 
@@ -64,9 +62,6 @@ def _explained(
     from typicality.report.outliers import Explanation
     from typicality.run_folder import RowReasons
 
-    at = _place_of(shown, table, row, line)
-    fitted = run.places_of_fit(len(shown.row_numbers), table.fingerprint)
-    judged = run.judge(shown.part, fitted=fitted, fdr=run.fdr)
     seen, features = judged.view, feature_table(run, shown.rows, judged)
     found = Explanation(seen, features).deviations_of(at)
     reasons = RowReasons.of(shown.rows, at, found.values, found.shares)

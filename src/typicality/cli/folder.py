@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 REPORT, SUMMARY = "report.html", "summary.txt"
 # All that commands write to a folder of results: nothing else is replaced by --force.
-_WRITTEN = {MODEL, RECORD, REPORT, SUMMARY, "comparison.json"} | {
+_WRITTEN = {MODEL, RECORD, REPORT, SUMMARY} | {
     f"{name}.{kind}" for name in ("labels", "clusters", "outliers") for kind in ("csv", "parquet")
 }
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "finufft")
@@ -43,23 +42,19 @@ def require_free(path: Path, *, force: bool) -> None:
 
 
 @contextmanager
-def new_folder(path: str | Path | None, *, force: bool, record: str) -> Iterator[Any]:
+def new_folder(path: Path, *, force: bool) -> Iterator[Path]:
     """A folder that takes its name when all files are written; it is removed if anything fails.
 
-    None where `path` is None. An existing folder is an error before any work, or is
-    replaced only if the file `record` in it says that typicality wrote it, and it holds no files of
-    the user.
+    An existing folder is an error before any work, or is replaced only if the record in it says
+    that typicality wrote it, and it holds no files of the user.
     """
-    if path is None:
-        yield None
-        return
-    require_free(Path(path), force=force)
-    with atomic_folder(path, overwrite=force, is_ours=partial(_is_ours, record=record)) as folder:
+    require_free(path, force=force)
+    with atomic_folder(path, overwrite=force, is_ours=_is_ours) as folder:
         yield folder
     note_written(path)
 
 
-def _is_ours(folder: Path, *, record: str) -> bool:
+def _is_ours(folder: Path) -> bool:
     """Whether a record in a folder says that typicality wrote it, and nothing else is in it."""
     from typicality.model import MODEL_FILES
 
@@ -73,7 +68,7 @@ def _is_ours(folder: Path, *, record: str) -> bool:
             "typicality has not written; move it away, or choose another name."
         )
     with suppress(ModelFileError):
-        return str(read_json(folder / record).get("made_by")).startswith("typicality ")
+        return str(read_json(folder / RECORD).get("made_by")).startswith("typicality ")
     return False
 
 

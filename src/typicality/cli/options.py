@@ -283,8 +283,7 @@ category_options = _adding(
     ),
 )
 
-_work_options = _adding(
-    force,
+work_options = _adding(
     option(
         "--seed N", "The seed of all random numbers.", type=click.IntRange(0, 2**32 - 1), default=0
     ),
@@ -321,8 +320,6 @@ fit_options = _adding(
         "Read FILE in blocks with N Dask workers on this machine, or with the workers of a running "
         "Dask scheduler, e.g. tcp://host:8786; these need FILE under the same path.",
     ),
-    _work_options,
-)
-run_options_without_folder = _adding(
-    output("A folder for the results. [default: results are only printed]"), _work_options
+    force,
+    work_options,
 )

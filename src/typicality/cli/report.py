@@ -1,7 +1,7 @@
 """The page of a run; `typicality report` writes it again."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from glob import has_magic
 from pathlib import Path
@@ -17,7 +17,6 @@ from typicality.exceptions import ClusteringWarning
 if TYPE_CHECKING:
     from typicality.cli.writing import ShownRows
     from typicality.report.outliers import Explanation
-    from typicality.run_folder import Run
 
 _SCALES = {
     "robust": "Each column was centred at its median and divided by IQR / 1.349, a spread that a "
@@ -75,32 +74,25 @@ def report(options: Options, model: str) -> None:
     terminal = Terminal(quiet=options.quiet)
     with terminal.doing(f"Loading {model}"):
         run = load_run(model)
-    if run.missing == "error":  # of the run; a page has no row that misses a value
-        run = run.with_missing("drop")
     from typicality.cli.result import on_page
-    from typicality.cli.writing import gather
+    from typicality.cli.writing import judge_file
 
     record = run.record
     path = Path(options.output or Path(model) / REPORT)
     require_free(path, force=options.force)
     options = replace(options, file=_file_of(record, options.file))
     with open_file(as_in_the_run(options, run)) as table:
-        with terminal.doing(f"Reading {table.name}"):
-            shown = gather(run, table, name=record["results"].get("named_by"))
-        fitted = run.places_of_fit(len(shown.row_numbers), table.fingerprint)
-    remarks = []
-    if table.fingerprint != record["data"]["fingerprint"]:
-        _refuse_other_rows(run, table.name, given=options.file != record["data"]["path"])
-        drawn = counted(len(shown.row_numbers), "row")
-        remarks = [("Rows", f"Drawn for the {drawn} of {table.name}, not for those of the fit.")]
+        if table.fingerprint != record["data"]["fingerprint"]:
+            raise UnusableError(
+                f"{table.name} does not hold the rows of the run, or has changed since; make the "
+                "run again, or name a file with its rows: typicality report MODEL FILE."
+            )
+        with terminal.doing(f"Reading {table.name}"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ClusteringWarning)  # the record has those of the run
+            found = judge_file(run, table, name=record["results"].get("named_by"))
     with terminal.doing("Drawing the report"):
-        with warnings.catch_warnings():  # the record has those of the run
-            warnings.simplefilter("ignore", ClusteringWarning)
-            judged = run.judge(shown.part, fitted=fitted, fdr=run.fdr)
-        rows, explanation = on_page(run, shown, judged, fitted)
-        write_page(
-            path, record, run.model, rows, explanation, remarks=remarks, overwrite=options.force
-        )
+        rows, explanation = on_page(run, *found)
+        write_page(path, record, run.model, rows, explanation, overwrite=options.force)
         note_written(path)
     terminal.say_path("Open the report: ", path)
 
@@ -108,33 +100,13 @@ def report(options: Options, model: str) -> None:
 def _file_of(record: Mapping[str, Any], file: str) -> str:
     """The file to draw: the one that was named, or that of the run."""
     path = record["data"]["path"]
-    if not file and path is None:
+    if not file and (path is None or not (Path(path).exists() or has_magic(path))):
+        what = "standard input" if path is None else f"{shown_path(path)}, which does not exist"
         raise UnusableError(
-            "The rows of this run came from standard input; give a file with the same rows: "
-            "typicality report MODEL FILE."
-        )
-    if not file and not Path(path).exists() and not has_magic(path):
-        raise UnusableError(
-            f"{shown_path(path)}, the file of this run, does not exist any more; name its "
-            "new place: typicality report MODEL FILE."
+            f"The rows of this run came from {what}; name a file with the same rows: typicality "
+            "report MODEL FILE."
         )
     return file or str(path)
-
-
-def _refuse_other_rows(run: "Run", name: str, *, given: bool) -> None:
-    """An error about rows that are not those of the fit, unless they were asked for."""
-    from typicality.fitted import chosen_method
-
-    if not given:
-        raise UnusableError(
-            f"{name} has changed since the run; make the run again, or name a file "
-            "with the rows of the run: typicality report MODEL FILE."
-        )
-    if hasattr(chosen_method(run.model), "tree_"):
-        raise UnusableError(
-            f"{name} is not the file of the run, and the tree of clusters belongs to the rows of "
-            "that file. Name the file of the run, or make a run of this file."
-        )
 
 
 # ---- the page ------------------------------------------------------------------------------------
@@ -147,7 +119,6 @@ def write_page(
     rows: "ShownRows",
     explanation: "Explanation",
     *,
-    remarks: Sequence[tuple[str, str]] = (),
     overwrite: bool = False,
 ) -> None:
     """Draw the report of a run and write it.
@@ -164,8 +135,6 @@ def write_page(
         The rows that are shown, with their text and lines.
     explanation : Explanation
         What the model says of these rows.
-    remarks : sequence of (str, str), default=()
-        What else should be said, before what the record says.
     overwrite : bool, default=False
         Whether a file that is there is replaced.
     """
@@ -179,7 +148,7 @@ def write_page(
         dict(sorted(rows.cells.items(), key=lambda item: item[0] != name)),
         title=record["data"]["file"],
         row_numbers=rows.numbers,
-        notes=[*remarks, *notes_of(record)],
+        notes=notes_of(record),
         warnings=[warning["seen"] for warning in record["warnings"]],
         random_state=record["seed"],
     )

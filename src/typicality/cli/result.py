@@ -184,10 +184,7 @@ def parameters_of(estimator: Any) -> dict[str, Any]:
 def feature_table(run: Run, rows: "ModelRows", judged: Judged) -> FeatureTable:
     """The features of rows as reports take them; categories are told apart from numbers."""
     scaled: Doubles = judged.scaled
-    if not hasattr(run.pipeline["columns"], "kinds_"):
-        # Places have their height as one more column.
-        return FeatureTable(rows.names, rows.X, scaled[:, : len(rows.names)], mixed=scaled)
-    numbers = scaled[:, : len(rows.names)]
+    numbers = scaled[:, : len(rows.names)]  # places have their height as one more column
     return FeatureTable(rows.names, rows.X, numbers, categories=run.layout, mixed=scaled)
 
 

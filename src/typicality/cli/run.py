@@ -99,7 +99,7 @@ def run_to_folder(task: Task) -> None:
     began = time.perf_counter()
     with (
         open_file(options) as table,
-        new_folder(path, force=options.force, record=RECORD) as folder,
+        new_folder(path, force=options.force) as folder,
         options.threads(),
     ):
         record, about = _fit_and_write(task, terminal, table, folder)

@@ -215,12 +215,20 @@ class Gathered:
         return rows.take(np.flatnonzero(depth <= self._least.max(initial=-np.inf)))
 
 
-def gather(run: Run, table: TableFile, *, name: str | None = None) -> ShownRows:
-    """All rows of a file that take part in a run."""
+def judge_file(
+    run: Run, table: TableFile, *, name: str | None = None
+) -> tuple[ShownRows, Judged, Places | slice | None]:
+    """The rows of a file that take part in a run, what it says of them, and which were fitted.
+
+    Where a run refuses missing values, rows with some take no part.
+    """
+    run = run.with_missing("drop" if run.missing == "error" else None)
     gathered = Gathered(table, run.numeric_names, run.record["data"]["n_rows"], name=name)
     for part in stream_in_threads(run.read, table.blocks()):
         gathered.see(part)
-    return gathered.result()
+    shown = gathered.result()
+    fitted = run.places_of_fit(len(shown.places), table.fingerprint)
+    return shown, run.judge(shown.part, fitted=fitted, fdr=run.fdr), fitted
 
 
 # ---- files ---------------------------------------------------------------------------------------
