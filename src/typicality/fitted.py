@@ -22,7 +22,6 @@ from typicality.levelsets import AlphaTree
 _SMALLEST_SHOWN = 5
 _BETWEEN = 0.1  # the membership in a second cluster that puts a row between two
 _GAP_AMONG = 10  # a gap is looked for among this part of the rows, the lowest scores
-_ROWS_AT_ONCE = 20_000  # scored by a detector: sums are quicker over many rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +228,6 @@ def view(
     training: bool = False,
     fdr: float | None = None,
     sample: Places | None = None,
-    progress: Callable[[int], None] | None = None,
 ) -> FittedView:
     """The labels of rows and how typical they are; each row is predicted once.
 
@@ -247,15 +245,13 @@ def view(
     sample : array of int, optional
         The places in X of the rows that the model was fitted on, where these are only some of X.
         The view of a tree has then no `tree`, which knows the rows of the fit only.
-    progress : callable, optional
-        Called with the number of rows that a detector has scored so far.
     """
     model, X = on_host(model), array_of(X)
     if hasattr(model, "tree_"):
         found = _of_tree(model, X, training=training)
         return found if sample is None else replace(found, tree=None)
     if hasattr(model, "offset_"):
-        return _of_detector(model, X, training=training, fdr=fdr, sample=sample, progress=progress)
+        return _of_detector(model, X, training=training, fdr=fdr, sample=sample)
     return _of_prototypes(model, X, training=training)
 
 
@@ -308,25 +304,14 @@ def _of_detector(
     training: bool,
     fdr: float | None,
     sample: Places | None,
-    progress: Callable[[int], None] | None,
 ) -> FittedView:
-    n_rows = len(X)
-    typicality = model.typicality_ if training and hasattr(model, "typicality_") else None
-    scores, p_values = np.empty(n_rows), np.empty(n_rows)
-    # A frame is one block; of an array as many rows as sums take at once, to show progress.
-    is_array = isinstance(X, np.ndarray)
-    judged = []
-    for block in _blocks_of(n_rows) if is_array else [slice(None)]:
-        some = X[block] if is_array else X
-        if typicality is None:
-            judged.append(model.predict_typicality(some))
-        if training:
-            scores[block] = model.score_samples(some)
-        else:
-            scores[block], p_values[block] = model._scores_and_p_values(some)
-        if progress is not None:
-            progress(n_rows if block.stop is None else min(block.stop, n_rows))
-    typicality = np.concatenate(judged) if typicality is None else typicality
+    kept = training and hasattr(model, "typicality_")
+    typicality = model.typicality_ if kept else model.predict_typicality(X)
+    if training:
+        scores, p_values = model.score_samples(X), np.empty(len(X))
+    else:
+        scores, p_values = model._scores_and_p_values(X)
+    scores = np.asarray(scores, dtype=np.float64)
     # A row of the fit is no new row: its p-value is its rank among the rows of the fit.
     fitted = slice(None) if training else sample
     if fitted is not None:
@@ -353,7 +338,7 @@ def _of_detector(
     return FittedView(
         kind="detector",
         labels=np.where(found, np.int32(-1), np.int32(0)),
-        strength=np.asarray(scores, dtype=np.float64),
+        strength=scores,
         strength_name="score (log density)" if is_density else "score (log typicality)",
         strength_words=(
             "How typical a row is of the data as a whole, on a logarithmic scale, compared "
@@ -368,12 +353,6 @@ def _of_detector(
         rate=model._rate if has_rate else None,
         find_typical_rows=model._typical_rows if model._knows_its_rows else None,
     )
-
-
-def _blocks_of(n_rows: int) -> list[slice]:
-    return [
-        slice(start, start + _ROWS_AT_ONCE) for start in range(0, max(n_rows, 1), _ROWS_AT_ONCE)
-    ]
 
 
 # ---- prototypes ----------------------------------------------------------------------------------

@@ -228,16 +228,20 @@ def _skops_io() -> Any:
     """The module skops.io, without what it does not need.
 
     It imports all of scikit-learn, which imports torch and Dask where they are installed: a second,
-    and 200 MB. A module that is None in `sys.modules` counts as not installed.
+    and 200 MB. scikit-learn 1.6 ends that import with an error where it finds array_api_compat, but
+    not SCIPY_ARRAY_API=1. A module that is None in `sys.modules` counts as not installed.
     """
     if "skops.io" not in sys.modules:
         away = [name for name in ("torch", "dask", "cupy", "jax") if name not in sys.modules]
-        sys.modules.update(dict.fromkeys(away))  # type: ignore[arg-type]
+        compat = sys.modules.get("array_api_compat")
+        sys.modules.update(dict.fromkeys([*away, "array_api_compat"]))  # type: ignore[arg-type]
         try:
             import_module("skops.io")
         finally:
-            for name in away:
+            for name in [*away, "array_api_compat"]:
                 sys.modules.pop(name, None)
+            if compat is not None:
+                sys.modules["array_api_compat"] = compat
     return sys.modules["skops.io"]
 
 

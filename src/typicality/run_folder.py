@@ -211,7 +211,6 @@ class Run:
         *,
         fitted: Places | slice | None = None,
         fdr: float | None = None,
-        progress: Callable[[int], None] | None = None,
     ) -> Judged:
         """What the model says of rows; rows that a detector flags are explained.
 
@@ -223,8 +222,6 @@ class Run:
             Which of these rows the model was fitted on, see :meth:`places_of_fit`.
         fdr : float, optional
             The false discovery rate at which a detector flags rows of a whole file.
-        progress : callable, optional
-            Called with the number of rows that a detector has scored so far.
         """
         rows = part.rows
         self._check_latitudes(part)
@@ -238,7 +235,6 @@ class Run:
                 training=isinstance(fitted, slice),
                 fdr=fdr,
                 sample=None if isinstance(fitted, slice) else fitted,
-                progress=progress,
             )
         except ValueError as error:
             far = self._too_large(part)

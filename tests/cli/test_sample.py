@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import typicality
-from typicality import fitted
 from typicality.run_folder import draw_sample
 from typicality.tables import open_table, read_rows
 
@@ -114,22 +113,3 @@ def test_reference_may_be_a_sample_too(many, run, tmp_path, read_csv):
     rows = read_csv(tmp_path / "out" / "outliers.csv")
     assert [row["outlier"] for row in rows] == ["0", "1"]
     assert float(rows[1]["p_value"]) == pytest.approx(1 / (N_ROWS + 1), rel=1e-4)
-
-
-def test_rows_are_judged_block_by_block(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(500, 2))
-    model = typicality.OneClusterPCM().fit(X[:300])
-    whole = fitted.view(model, X, sample=np.arange(300))
-    monkeypatch.setattr(fitted, "_ROWS_AT_ONCE", 64)
-    seen, sizes = [], []
-    predict = typicality.OneClusterPCM.predict_typicality
-    monkeypatch.setattr(
-        typicality.OneClusterPCM,
-        "predict_typicality",
-        lambda self, rows: sizes.append(len(rows)) or predict(self, rows),
-    )
-    blocks = fitted.view(model, X, sample=np.arange(300), progress=seen.append)
-    assert max(sizes) == 64
-    assert seen == [*range(64, 500, 64), 500]
-    for name in ("labels", "strength", "p_values", "memberships"):
-        assert (getattr(whole, name) == getattr(blocks, name)).all()

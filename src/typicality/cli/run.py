@@ -228,11 +228,8 @@ def _judged_and_written(
     whole, places = None, None
     if rows.part is not None:
         fitted: Any = run.places_of_fit(rows.n_used, rows.numeric.fingerprint)
-        with (
-            _refusing(rows.column_names),
-            terminal.doing(f"Judging {rows.n_used:,} rows", rows.n_used) as done,
-        ):
-            whole = run.judge(rows.part, fitted=fitted, fdr=task.fdr, progress=done)
+        with _refusing(rows.column_names), terminal.doing(f"Judging {rows.n_used:,} rows"):
+            whole = run.judge(rows.part, fitted=fitted, fdr=task.fdr)
     elif sample is not None:
         places = sample
     else:

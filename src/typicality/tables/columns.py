@@ -29,6 +29,7 @@ _FEWEST_TO_NUMBER = 10  # rows: fewer whole numbers in a row may well be measure
 _NEARLY = 0.05  # of the cells may be no numbers in a column that is nearly numeric
 _N_LOOKED_AT = 100
 _N_JUDGED = 10_000  # numbers at the beginning, which show whether a column holds measurements
+_N_PIECES = 100  # blocks in which these are looked for
 _N_HEAD = 2**20  # rows that are judged where not all are kept
 _ADVICE = {
     "dates or times": ": write them as numbers to use them, e.g. as days since the first date",
@@ -444,18 +445,18 @@ class Column:
         """Why its numbers may be no measurements; None if nothing says so."""
         if self.signs - {"", TRUTH} or not self._are_whole:
             return None
-        return doubt_about(self.name, self._present[:_N_JUDGED], self.low, self.high)
+        return doubt_about(self.name, self._first, self.low, self.high)
 
     @property
     def is_coded(self) -> bool:
         """Whether its numbers may be those of a few classes."""
-        return self._are_whole and is_coded(self._present[:_N_JUDGED], self.low, self.high)
+        return self._are_whole and is_coded(self._first, self.low, self.high)
 
-    @property
-    def _present(self) -> Doubles:
-        """The numbers that are held."""
-        numbers = np.concatenate(self.pieces)
-        return numbers[~np.isnan(numbers)]
+    @cached_property
+    def _first(self) -> Doubles:
+        """The numbers at the beginning."""
+        numbers = np.concatenate(self.pieces[:_N_PIECES])
+        return numbers[~np.isnan(numbers)][:_N_JUDGED]
 
     @cached_property
     def _are_whole(self) -> bool:
@@ -465,7 +466,7 @@ class Column:
         """Whether these are the whole numbers of a range, each of them once."""
         if self.n_seen < _FEWEST_TO_NUMBER or self.high - self.low != self.n_seen - 1:
             return False
-        return self._are_whole and len(np.unique(self._present)) == self.n_seen
+        return self._are_whole and len(np.unique(np.concatenate(self.pieces))) == self.n_seen
 
 
 def _class_without_name(names: Sequence[str], chosen: Sequence[Column]) -> dict[str, Doubt]:
