@@ -108,11 +108,16 @@ class TableError(ValueError):
 
 
 class ColumnError(ValueError):
-    """A column of an array cannot be used; `column` is its number."""
+    """A column of an array cannot be used; `column` is its number.
 
-    def __init__(self, message: str, column: int) -> None:
+    If one value is the reason, `row` is its row, and `what` what is wrong with it.
+    """
+
+    def __init__(
+        self, message: str, column: int, *, row: int | None = None, what: str = ""
+    ) -> None:
         super().__init__(message)
-        self.column = column
+        self.column, self.row, self.what = column, row, what
 
 
 class ClusteringWarning(UserWarning):

@@ -28,6 +28,7 @@ from typicality.explain import (
     telling_features,
 )
 from typicality.fitted import FittedView, view
+from typicality.preprocessing.scaling import TOO_LARGE
 from typicality.preprocessing.table_rows import ModelRows, Part, column_names
 from typicality.rows import is_blockwise
 from typicality.tables import Block, open_table
@@ -224,11 +225,10 @@ class Run:
             The false discovery rate at which a detector flags rows of a whole file.
         """
         rows = part.rows
-        self._check_latitudes(part)
         # Without a row to judge there are columns all the same: those of any row.
         nothing = np.zeros((1, self.model.n_features_in_))
-        scaled = rows.scaled(self._scaler) if len(rows.X) else nothing
         try:
+            scaled = rows.scaled(self._scaler) if len(rows.X) else nothing
             found = view(
                 self.model,
                 scaled,
@@ -237,10 +237,8 @@ class Run:
                 sample=None if isinstance(fitted, slice) else fitted,
             )
         except ValueError as error:
-            far = self._too_large(part)
-            if far is None:
-                raise
-            raise far from error
+            self._refuse(part, error)
+            raise
         hollow = rows.missing.mean(axis=1) > _MOSTLY
         if hollow.any():
             found = replace(found, hollow=hollow)
@@ -306,38 +304,26 @@ class Run:
         why[flagged] = RowReasons.of(rows, flagged, deviations, shares).texts()
         return why
 
-    def _check_latitudes(self, part: Part) -> None:
-        """Refuse latitudes outside -90 to 90 degrees, where places are on a sphere."""
-        if not hasattr(self._scaler, "axes_"):
-            return
-        column = self._scaler.columns[0]
-        wrong = np.flatnonzero(np.abs(part.rows.X[:, column]) > 90.0)
-        if not len(wrong):
-            return
-        row, name = int(np.flatnonzero(part.kept)[wrong[0]]), part.rows.names[column]
-        what = "is no latitude between -90 and 90 degrees. Correct it, or leave the cell empty."
-        if part.block is not None:
-            raise part.block.bad_cell(row, name, what)
-        raise TableError(f"Row {row} counted from 0, column {name!r}: the value {what}", row=row)
+    def _refuse(self, part: Part, error: ValueError) -> None:
+        """An error that names the value of the table that is to blame, if there is one.
 
-    def _too_large(self, part: Part) -> Exception | None:
-        """An error about the farthest value, if it is so far that distances overflow."""
-        numbers = getattr(self._scaler, "scaler_", self._scaler)
-        d = part.rows.X.shape[1]  # without the height of places
-        with np.errstate(over="ignore"):
-            size = np.nan_to_num(np.abs((part.rows.X - numbers.center_[:d]) / numbers.scale_[:d]))
-        row, column = np.unravel_index(size.argmax(), size.shape)
-        if size[row, column] < _FAR:
-            return None
-        row, name = int(np.flatnonzero(part.kept)[row]), part.rows.names[column]
+        One is if it is so far from the others that distances overflow.
+        """
+        rows, column = part.rows, getattr(error, "column", None)
+        row, what = getattr(error, "row", None), getattr(error, "what", "")
+        if column is None:
+            numbers, d = getattr(self._scaler, "scaler_", self._scaler), rows.X.shape[1]
+            with np.errstate(over="ignore"):  # places have their height as one more column
+                size = np.abs((rows.X - numbers.center_[:d]) / numbers.scale_[:d])
+            row, column = np.unravel_index(np.nan_to_num(size).argmax(), size.shape)
+            what = TOO_LARGE if size[row, column] >= _FAR else ""
+        if row is None or not what:
+            return
+        row, name = int(np.flatnonzero(part.kept)[row]), rows.names[int(column)]
         if part.block is not None:
-            return part.block.too_large(row, name)
-        return TableError(
-            f"Row {row} counted from 0, column {name!r}: the number is too large: squared "
-            "distances overflow. Correct it, or remove the row.",
-            row=row,
-            column=name,
-        )
+            raise part.block.bad_cell(row, name, what) from error
+        where = f"Row {row} counted from 0, column {name!r}: the value"
+        raise TableError(f"{where} {what}", row=row, column=name) from error
 
     # ---- frames and arrays -----------------------------------------------------------------------
 

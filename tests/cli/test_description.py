@@ -151,7 +151,7 @@ def test_explain_names_a_number_that_is_too_large(penguins, clustered, tmp_path)
     path.write_text("\n".join(lines) + "\n", "utf-8")
     done = invoke("explain", clustered[1], path, "--row", 3)
     assert done.exit_code == 3
-    assert "Row 39 counted from 0, column 'mass': the number is too large" in done.stderr
+    assert "Row 39 counted from 0, column 'mass': the value is too large" in done.stderr
 
 
 def test_one_column_is_always_the_reason(run, tmp_path):

@@ -30,6 +30,9 @@ _TAIL, _FEW_IN_TAIL = 0.05, 2  # the quantile that skewness follows from; at lea
 _SMALLEST_UNIT = 1e-300  # numbers over it do not overflow but for the largest of all
 
 
+TOO_LARGE = "is too large: squared distances overflow. Correct it, or remove the row."
+
+
 class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Scale each column by its median and quartiles, and fill missing values.
 
@@ -174,6 +177,8 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 f"{scaled.dtype} after division by the scale of {self._label(j)}, "
                 f"{self.scale_[j]:.1e}. Remove the row, or drop the column.",
                 int(j),
+                row=int(row),
+                what=TOO_LARGE,
             )
         return scaled
 

@@ -135,6 +135,9 @@ class PlaceScaler(ColumnScaler):
                 f"The latitude in row {row} of X is {rows[row, pair[0]]:g}, outside -90 to 90 "
                 "degrees. Correct it, or choose other columns for the places.",
                 pair[0],
+                row=row,
+                what="is no latitude between -90 and 90 degrees. Correct it, or leave the cell "
+                "empty.",
             )
         points = _EARTH * _directions(rows[:, pair]) @ self.axes_.T
         found = np.column_stack([rows, points[:, 2]])

@@ -181,11 +181,6 @@ class Block:
         what = "is not a finite number. Replace it by a finite one, or leave the cell empty."
         return self.bad_cell(row, name, what)
 
-    def too_large(self, row: int, name: str) -> TableError:
-        """An error about a number that is too large for squared distances."""
-        what = "is too large: squared distances overflow. Correct it, or remove the row."
-        return self.bad_cell(row, name, what)
-
 
 class TableFile(AbstractContextManager["TableFile"]):
     """A table that can be read several times, block by block; a context manager.
