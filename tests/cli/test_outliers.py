@@ -51,7 +51,7 @@ def test_novelty_and_parameters_reach_the_estimator(run, groups, tmp_path):
     assert parameters["novelty"] is True
     assert (parameters["contamination"], parameters["weights"]) == (0.1, "uniform")
     assert record["command"].endswith(
-        "--param novelty=True --param weights=uniform --no-report --output " + str(tmp_path / "out")
+        "--param novelty=True --param weights=uniform --no-report -o " + str(tmp_path / "out")
     )
 
 
