@@ -11,6 +11,7 @@ from scipy.special import chdtri
 
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Floats
+from typicality.cluster._batches import BatchClusterer
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._diagnostics import (
     entropic_collapse_advice,
@@ -20,7 +21,7 @@ from typicality.cluster._diagnostics import (
     warn_about_convergence,
     warn_about_partition,
 )
-from typicality.cluster._prototypes import Clustering, Found, PrototypeClusterer
+from typicality.cluster._prototypes import Clustering, Found
 from typicality.cluster._starts import (
     SHAPE_CONSTRAINTS,
     START_CONSTRAINTS,
@@ -46,7 +47,7 @@ _TOO_MANY_NOWHERE = 1 / 3  # of the rows
 _SMALLEST_WITHIN = 1e-6  # of the total variance: keeps the automatic lam finite
 
 
-class FuzzyCMeans(PrototypeClusterer):
+class FuzzyCMeans(BatchClusterer):
     r"""Fuzzy c-means: memberships in [0, 1] that sum to one over the clusters.
 
     .. math:: J(U, V) = \sum_h \omega_h \sum_k u_{hk}^m \lVert x_h - v_k \rVert^2, \qquad
@@ -232,7 +233,7 @@ class FuzzyCMeans(PrototypeClusterer):
     noise_distance_: float | None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrototypeClusterer._parameter_constraints,
+        **BatchClusterer._parameter_constraints,
         **START_CONSTRAINTS,
         **SHAPE_CONSTRAINTS,
         "m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"})],
@@ -364,7 +365,7 @@ def fuzzifier(m: float | str, space: Space[Any]) -> float:
     return min(automatic, _FUZZIEST)
 
 
-class EntropyCMeans(PrototypeClusterer):
+class EntropyCMeans(BatchClusterer):
     r"""Entropy-regularised fuzzy c-means: memberships by a softmax of squared distances.
 
     .. math:: J(U, V) = \sum_h \omega_h \sum_k \Big( u_{hk} \lVert x_h - v_k \rVert^2 +
@@ -510,7 +511,7 @@ class EntropyCMeans(PrototypeClusterer):
     lam_: float
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrototypeClusterer._parameter_constraints,
+        **BatchClusterer._parameter_constraints,
         **START_CONSTRAINTS,
         "init": [StrOptions({*NAMED_STARTS, "annealing"}), callable, "array-like"],
         "lam": [Interval(Real, 0, np.inf, closed="neither"), StrOptions({"auto"})],

@@ -9,6 +9,7 @@ import numpy as np
 
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Doubles, Floats
+from typicality.cluster._batches import BatchClusterer
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._diagnostics import (
     fuzzy_collapse_advice,
@@ -19,7 +20,7 @@ from typicality.cluster._diagnostics import (
     warn_about_kernel,
     warn_about_prototype_labels,
 )
-from typicality.cluster._prototypes import Clustering, Found, PrototypeClusterer
+from typicality.cluster._prototypes import Clustering, Found
 from typicality.cluster._starts import SHAPE_CONSTRAINTS, START_CONSTRAINTS, Starts, fuzzy_run
 from typicality.cluster.fuzzy import fuzzifier
 from typicality.kernels import Kernel
@@ -36,7 +37,7 @@ _SCALES: list[float] = [
 ]  # of the spread within clusters, the widest first
 
 
-class PossibilisticCMeans(PrototypeClusterer):
+class PossibilisticCMeans(BatchClusterer):
     r"""Possibilistic c-means: memberships need not sum to one, so outliers belong to no cluster.
 
     The 1996 form minimises
@@ -221,7 +222,7 @@ class PossibilisticCMeans(PrototypeClusterer):
     m_: float
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrototypeClusterer._parameter_constraints,
+        **BatchClusterer._parameter_constraints,
         **START_CONSTRAINTS,
         **SHAPE_CONSTRAINTS,
         "eta": [StrOptions({"fcm"}), Interval(Real, 0, np.inf, closed="neither"), "array-like"],
