@@ -20,7 +20,7 @@ def printable(text: str) -> str:
 
 def one_line(text: str) -> str:
     """The same for text that must not look like several lines."""
-    return printable(text).replace("\n", r"\n")
+    return printable(text).replace("\n", r"\n").replace("\t", r"\t")
 
 
 def printable_json(text: str) -> str:

@@ -5,28 +5,20 @@ from functools import cache
 import numpy as np
 
 from typicality import (
-    AdaptivePCM,
     AlphaCutClustering,
-    EntropyCMeans,
     FuzzyCMeans,
     OneClusterPCM,
     PossibilisticCMeans,
     SequentialPCM,
-    SparseAdaptivePCM,
 )
 
 ESTIMATORS = {
     "alpha-cut": AlphaCutClustering(),
     "alpha-cut at a level": AlphaCutClustering(alpha=0.315, min_cluster_size=5),
     "alpha-cut, all rows": AlphaCutClustering(assign="all"),
-    "alpha-cut of one width": AlphaCutClustering(kernel="gaussian", assign="core"),
     "one cluster": OneClusterPCM(),
     "fuzzy": FuzzyCMeans(3, random_state=0),
-    "fuzzy, one": FuzzyCMeans(1, random_state=0),
-    "entropy": EntropyCMeans(3, random_state=0),
     "possibilistic": PossibilisticCMeans(3, random_state=0, eta_scale=0.05),
-    "adaptive": AdaptivePCM(5),
-    "sparse": SparseAdaptivePCM(5),
     "sequential": SequentialPCM(lam=0.05),
 }
 

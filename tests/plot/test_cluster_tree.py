@@ -71,21 +71,6 @@ def test_colours_are_those_of_the_clusters_down_to_their_cut(ax):
     assert [text.get_text() for text in ax.get_xticklabels()] == ["0", "1", "2"]
 
 
-def test_tree_display_shows_the_cut_of_each_cluster(ax):
-    model = fitted("alpha-cut")
-    display = ClusterTreeDisplay.from_estimator(model, ax=ax)
-    assert_array_equal([ends(cut)[0, 1] for cut in display.cuts_], model.alpha_)
-
-
-def test_tree_display_draws_no_cluster_at_all(ax):
-    with pytest.warns(match="cluster"):
-        model = AlphaCutClustering(kernel="gaussian", alpha=0.99).fit(rows())
-    display = ClusterTreeDisplay.from_estimator(model, ax=ax)
-    assert len(display.coloured_.get_segments()) == 0
-    assert len(display.branches_.get_segments()) > 1
-    assert len(ax.get_xticks()) == 0
-
-
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 @pytest.mark.parametrize("X", [rows()[:1], rows()[:40].astype(np.float32)], ids=["row", "blob"])
 def test_tree_display_draws_one_cluster(X, ax):

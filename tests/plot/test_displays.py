@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from plot.models import fitted, rows
-from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
+from typicality import FuzzyCMeans, OneClusterPCM
 from typicality.plot import (
     ClusterTreeDisplay,
     MembershipContourDisplay,
@@ -45,14 +45,6 @@ def test_display_draws_where_it_is_told_and_nowhere_else(draw, ax):
     }
 
 
-@pytest.mark.parametrize("draw", FLAT.values(), ids=FLAT)
-def test_display_makes_one_figure_of_its_own(draw):
-    display = draw(None)
-    assert plt.get_fignums() == [display.figure_.number]
-    assert display.ax_ in display.figure_.axes
-    display.figure_.canvas.draw()
-
-
 @pytest.mark.parametrize("display", [MembershipContourDisplay, MembershipHistogramDisplay])
 def test_display_needs_a_fit_and_memberships(display):
     with pytest.raises(NotFittedError, match="not fitted yet"):
@@ -62,13 +54,6 @@ def test_display_needs_a_fit_and_memberships(display):
         display.from_estimator(kmeans, rows())
     with pytest.raises(TypeError, match="not an estimator"):
         display.from_estimator(rows(), rows())
-
-
-def test_a_tree_needs_a_fit_of_the_right_kind():
-    with pytest.raises(NotFittedError, match="not fitted yet"):
-        ClusterTreeDisplay.from_estimator(AlphaCutClustering())
-    with pytest.raises(ValueError, match="Fit an AlphaCutClustering"):
-        ClusterTreeDisplay.from_estimator(KMeans(2, n_init=1).fit(rows()))
 
 
 @pytest.mark.parametrize(
@@ -88,12 +73,6 @@ def test_planes_are_checked(X, options, message):
     with pytest.raises(ValueError, match=message):
         MembershipContourDisplay.from_estimator(model, X, **options)
     assert plt.get_fignums() == []
-
-
-def test_rows_without_coordinates_have_no_plane():
-    model = OneClusterPCM(kernel="precomputed").fit(np.eye(6) + 1.0)
-    with pytest.raises(ValueError, match="kernel='precomputed', rows have no coordinates"):
-        MembershipContourDisplay.from_estimator(model, np.eye(6) + 1.0)
 
 
 @pytest.mark.parametrize("display", [MembershipContourDisplay, MembershipHistogramDisplay])

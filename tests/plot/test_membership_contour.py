@@ -12,9 +12,6 @@ from typicality import AlphaCutClustering, FuzzyCMeans
 from typicality.plot import MembershipContourDisplay, cluster_colour
 
 DETECTORS = {"one cluster"}
-ALPHA_CUTS = {name for name in ESTIMATORS if name.startswith("alpha-cut")}
-TYPICALITY = {*ALPHA_CUTS, "one cluster"}
-PROTOTYPES = sorted(set(ESTIMATORS) - TYPICALITY)
 
 
 def draw(name, ax, **options):
@@ -26,19 +23,14 @@ def grid_of(display):
     return np.column_stack([display.xx0.ravel(), display.xx1.ravel()])
 
 
-@pytest.mark.parametrize("name", sorted(TYPICALITY))
-def test_contours_are_those_of_the_typicality(name, ax):
-    display = draw(name, ax)
-    expected = fitted(name).predict_typicality(grid_of(display))
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_contours_are_those_of_the_model(name, ax):
+    display, model = draw(name, ax), fitted(name)
+    if name.startswith(("alpha-cut", "one cluster")):
+        expected = model.predict_typicality(grid_of(display))
+    else:
+        expected = model.predict_memberships(grid_of(display)).max(axis=1)
     assert_array_equal(display.membership.ravel(), expected)
-    assert display.name == "typicality"
-
-
-@pytest.mark.parametrize("name", PROTOTYPES)
-def test_contours_are_those_of_the_largest_membership(name, ax):
-    display = draw(name, ax)
-    expected = fitted(name).predict_memberships(grid_of(display))
-    assert_array_equal(display.membership.ravel(), expected.max(axis=1))
     assert display.name in ("largest membership", "typicality")
 
 
@@ -95,17 +87,6 @@ def test_other_features_are_held_at_their_median(frame, wide, ax):
     assert "a slice: the 2 other features are at the median" in ax.get_title()
     with pytest.raises(ValueError, match=r"by name \(X has a, b, c, d\); got \('e', 0\)"):
         MembershipContourDisplay.from_estimator(model, table, features=("e", 0))
-
-
-@pytest.mark.filterwarnings("ignore::typicality.exceptions.FeatureWarning")
-def test_contour_takes_single_precision_a_constant_feature_and_new_rows(ax):
-    X = np.column_stack([rows()[:, 0], np.full(len(rows()), 3.0)]).astype(np.float32)
-    model = AlphaCutClustering().fit(X)
-    display = MembershipContourDisplay.from_estimator(model, X[:7], grid_resolution=9, ax=ax)
-    assert_array_equal(
-        display.membership.ravel(), model.predict_typicality(grid_of(display)).astype(np.float64)
-    )
-    assert sum(len(artist.get_offsets()) for artist in display.rows_) == 7
 
 
 def test_no_cluster_at_all_is_drawn_without_lines(ax):

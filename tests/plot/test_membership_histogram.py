@@ -54,22 +54,6 @@ def test_histogram_has_a_level_for_each_cluster(ax):
     ]
 
 
-def test_histogram_shows_the_offset_of_a_detector(ax):
-    display = draw("one cluster", ax)
-    assert display.level_lines_[0].get_xdata()[0] == fitted("one cluster").offset_
-    assert ax.get_xlabel() == "score (log density)"
-
-
-def test_histogram_takes_numbers_that_are_known_already(ax):
-    values = np.array([0.1, 0.2, 0.2, 0.9], dtype=np.float32)
-    display = MembershipHistogramDisplay(
-        values, labels=[-1, 0, 0, 1], levels=0.5, name="degree"
-    ).plot(bins=2, ax=ax)
-    assert_array_equal(display.counts_, [[1, 0], [2, 0], [0, 1]])
-    assert display.level_lines_[0].get_xdata()[0] == 0.5
-    assert ax.get_xlabel() == "degree"
-
-
 @pytest.mark.parametrize(
     ("values", "options", "message"),
     [

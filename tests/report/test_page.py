@@ -20,7 +20,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from instances import ADAPTIVE, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
 from reference.page_labels import decode
-from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
+from typicality import AlphaCutClustering, FuzzyCMeans
 from typicality.report import Report
 
 pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
@@ -102,26 +102,6 @@ def hash_of(text):
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def test_the_page_names_nothing_outside_of_itself(report):
-    assert re.findall(r"https?://(?!www\.w3\.org/)", report.html) == []
-    assert re.findall(r"\b(?:src|href|action)\s*=\s*[\"'](?!data:|#)", report.html) == []
-
-
-def test_all_parts_of_the_script_are_there_in_order(report):
-    folder = files("typicality.report") / "page"
-    parts = sorted((p for p in folder.iterdir() if p.name.endswith(".js")), key=lambda p: p.name)
-    ends = [part.read_text(encoding="utf-8").splitlines()[-2].strip() for part in parts]
-    places = [report.html.find(end) for end in ends]
-    assert len(parts) > 1
-    assert places == sorted(places)
-    assert places[0] > 0
-
-
-def test_the_same_input_gives_the_same_bytes(model, rows, report):
-    assert model.report(rows) == report
-    assert model.report(rows, max_rows=20).html == model.report(rows, max_rows=20).html
-
-
 # ---- hostile text --------------------------------------------------------------------------------
 
 
@@ -187,11 +167,6 @@ def test_matrices_for_pairs_of_rows_need_features_to_display(model, rows):
         model.report(matrix)
     payload = payload_of(model.report(matrix, display=rows))
     assert sum(axis["feature"] for axis in payload["axes"]) == 2
-
-
-def test_a_compressed_model_has_a_report(rows):
-    model = OneClusterPCM().fit(rows).compress()
-    assert payload_of(model.report(rows))["kind"] == "typicality"
 
 
 def test_a_report_is_saved_whole(report, tmp_path):

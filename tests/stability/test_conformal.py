@@ -153,9 +153,3 @@ ROWS = np.arange(20.0).reshape(10, 2) ** 2
 def test_bad_input_is_named_before_any_fit(detector, X, new, options, message):
     with pytest.raises(ValueError, match=message):
         cross_conformal_p_values(detector, X, new, **options)
-
-
-@pytest.mark.parametrize(("X", "new"), [(ROWS * np.nan, ROWS), (ROWS, ROWS * np.nan)])
-def test_missing_values_are_refused(X, new):
-    with pytest.raises(ValueError, match="NaN"):
-        cross_conformal_p_values(SVM, X, new, n_splits=5)

@@ -7,15 +7,8 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone, is_clusterer
 from sklearn.cluster import (
     DBSCAN,
-    HDBSCAN,
     AgglomerativeClustering,
-    FeatureAgglomeration,
 )
-from sklearn.datasets import make_blobs
-from sklearn.metrics import pairwise_distances
-from sklearn.mixture import GaussianMixture
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sklearn_checks import parametrize_with_checks
 from typicality.stability import PredictByNearest
@@ -32,15 +25,6 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("clusterer", [HDBSCAN(copy=True), AgglomerativeClustering(3)])
-def test_training_rows_keep_their_labels(clusterer):
-    X = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
-    model = PredictByNearest(clusterer).fit(X)
-    assert_array_equal(model.labels_, model.clusterer_.labels_)
-    assert_array_equal(model.predict(X), model.labels_)
-    assert len(np.unique(model.labels_)) >= 3
-
-
 def test_rows_that_belong_nowhere_draw_new_rows_to_nowhere():
     model = PredictByNearest(DBSCAN(eps=1.5, min_samples=2)).fit(LINE)
     assert_array_equal(model.labels_, [0, 0, 1, 1, -1])
@@ -54,20 +38,6 @@ def test_predict_by_nearest_follows_most_of_the_neighbours(n_neighbors, like):
     assert_array_equal(model.labels_, AgglomerativeClustering(2).fit(X).labels_)
     assert model.predict([[5.8]]) == model.labels_[like]
     assert model.labels_[4] != model.labels_[0]
-
-
-def test_a_matrix_of_distances_is_refused():
-    with pytest.raises(ValueError, match="takes a square matrix"):
-        PredictByNearest(DBSCAN(metric="precomputed")).fit(pairwise_distances(LINE))
-
-
-@pytest.mark.parametrize(
-    "clusterer",
-    [make_pipeline(StandardScaler(), DBSCAN()), GaussianMixture(2), FeatureAgglomeration(1)],
-)
-def test_what_has_no_labels_of_rows_is_told(clusterer):
-    with pytest.raises(ValueError, match=r"has no labels_ of its 5 rows. In a Pipeline wrap"):
-        PredictByNearest(clusterer).fit(np.column_stack([LINE, LINE]))
 
 
 def test_predict_by_nearest_passes_parameters_and_names_of_features():

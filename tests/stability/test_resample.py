@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
-from sklearn.ensemble import IsolationForest
 from sklearn.utils.fixes import parse_version
 from threadpoolctl import threadpool_info
 
 from sklearn_checks import VERSION
 from typicality.exceptions import ClusteringWarning
 from typicality.stability import _repeat as repeat
-from typicality.stability import outlier_stability
 
 
 def itself(seed):
@@ -38,14 +36,6 @@ def test_repetitions_draw_their_seeds_from_one_seed():
     assert first != other
     assert len(set(first)) == 5
     assert repeated(itself, 5, random_state=np.random.RandomState(0)) == first
-
-
-@pytest.mark.xdist_group("processes")  # that all of these tests share
-def test_processes_change_nothing():
-    X = np.random.RandomState(0).normal(size=(40, 2))
-    forest, options = IsolationForest(n_estimators=4), {"n_repeats": 6, "random_state": 0}
-    alone, together = (outlier_stability(forest, X, n_jobs=n, **options) for n in (1, 2))
-    assert_array_equal(alone.scores, together.scores)
 
 
 @pytest.mark.xdist_group("processes")
