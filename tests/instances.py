@@ -82,6 +82,7 @@ ESTIMATORS = [
     PossibilisticCMeans(n_clusters=3),
     PossibilisticCMeans(n_clusters=2, objective="1993", store_memberships=False),
     PossibilisticCMeans(n_clusters=2, eta=1.0, eta_scale=0.5),
+    PossibilisticCMeans(n_clusters=3, eta="variance"),
 ]
 
 WITH_NOISE = [

@@ -115,7 +115,7 @@ BAD_PARAMETERS = {
     "eta = 0": (PossibilisticCMeans(3, eta=0.0), r"'eta' parameter"),
     "eta with a zero": (PossibilisticCMeans(3, eta=[1.0, 0.0, 1.0]), r"eta must be.*\[1.0, 0.0"),
     "eta of wrong shape": (PossibilisticCMeans(3, eta=[1.0, 1.0]), r"an array of shape \(3,\)"),
-    "eta in words": (PossibilisticCMeans(3, eta=["a", "b", "c"]), r"eta must be 'fcm'"),
+    "eta in words": (PossibilisticCMeans(3, eta=["a", "b", "c"]), r"eta must be 'fcm', 'variance'"),
     "eta_scale = 0": (PossibilisticCMeans(3, eta_scale=0), r"'eta_scale' parameter"),
     "objective unknown": (PossibilisticCMeans(3, objective="2007"), r"'objective' parameter"),
     "no clusters": (FuzzyCMeans(0), r"'n_clusters' parameter.*\[1, inf\).*Got 0"),

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
@@ -290,3 +291,20 @@ def test_estimator_fits_one_cluster_and_as_many_as_rows(n_clusters):
     model = FuzzyCMeans(n_clusters, random_state=0).fit(X)
     assert model.memberships_.shape == (2, n_clusters)
     assert np.isfinite(model.memberships_).all()
+
+
+@pytest.mark.parametrize("m", [1.5, 2.0, 3.0])
+def test_the_spread_by_variance_is_unsupervised_possibilistic_clustering(m, blobs):
+    X, _ = blobs
+    start = X[[3, 60, 130]]
+    model = PossibilisticCMeans(3, eta="variance", m=m, init=start, tol=1e-12)
+    fuzzy = FuzzyCMeans(3, m=m, init=start, tol=1e-12).fit(X)
+    model.set_params(init=fuzzy.cluster_centers_).fit(X)
+    beta = ((X - X.mean(axis=0)) ** 2).sum(axis=1).mean()
+    centers = fuzzy.cluster_centers_
+    for _ in range(500):
+        u = np.exp(-m * np.sqrt(3) * cdist(X, centers, "sqeuclidean") / beta)
+        centers = (u**m).T @ X / (u**m).sum(axis=0)[:, None]
+    order = cdist(centers, model.cluster_centers_).argmin(axis=1)
+    assert_allclose(model.cluster_centers_[order], centers, atol=1e-6)
+    assert_allclose(model.memberships_[:, order], u**m, atol=1e-6)

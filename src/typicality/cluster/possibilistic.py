@@ -37,6 +37,9 @@ _SCALES: list[float] = [
 ]  # of the spread within clusters, the widest first
 
 
+_UNSUPERVISED = 2.0  # the automatic m of eta="variance"
+
+
 class PossibilisticCMeans(BatchClusterer):
     r"""Possibilistic c-means: memberships need not sum to one, so outliers belong to no cluster.
 
@@ -90,12 +93,16 @@ class PossibilisticCMeans(BatchClusterer):
         The width of the kernel, or the name of a rule that computes it
         (:mod:`typicality.bandwidth`): "auto", "median", "knn", "scott", "silverman" or
         "loo-likelihood". Not used by kernels without a width.
-    eta : "fcm", float or array-like of shape (n_clusters,), default="fcm"
+    eta : "fcm", "variance", float or array-like of shape (n_clusters,), default="fcm"
         The spread of the clusters, as a squared distance. A row at this squared distance has the
         typicality exp(-1) (1996 form) or 1/2 (1993 form). With "fcm", the spread is `eta_scale`
         times the mean squared distance within the clusters of the preliminary fuzzy partition. The
         mean is weighted by :math:`u_{hk}^m`, as in :cite:`krishnapuram1993`;
-        :cite:`filippone2010`, eq. (10), prints :math:`u_{hk}`.
+        :cite:`filippone2010`, eq. (10), prints :math:`u_{hk}`. With "variance", all spreads are
+        :math:`s^2 / (m^2 \sqrt c)`, where :math:`s^2` is the mean squared distance of the rows to
+        their mean, c the number of clusters, and m is 2 if "auto". With the 1996 form this is the
+        unsupervised possibilistic clustering of :cite:`yang2006`; typicalities are its
+        memberships to the power m.
     eta_scale : "auto" or float, default="auto"
         The factor of estimated spreads. With a number, each cluster has its own spread. With 1,
         most rows of a cluster have typicalities above .1, but prototypes of neighbouring clusters
@@ -225,7 +232,11 @@ class PossibilisticCMeans(BatchClusterer):
         **BatchClusterer._parameter_constraints,
         **START_CONSTRAINTS,
         **SHAPE_CONSTRAINTS,
-        "eta": [StrOptions({"fcm"}), Interval(Real, 0, np.inf, closed="neither"), "array-like"],
+        "eta": [
+            StrOptions({"fcm", "variance"}),
+            Interval(Real, 0, np.inf, closed="neither"),
+            "array-like",
+        ],
         "eta_scale": [StrOptions({"auto"}), Interval(Real, 0, np.inf, closed="neither")],
         "objective": [StrOptions({"1993", "1996"})],
         "m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"})],
@@ -280,13 +291,17 @@ class PossibilisticCMeans(BatchClusterer):
         self.store_memberships = store_memberships
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
-        estimates_eta = isinstance(self.eta, str)
-        eta = None if estimates_eta else _given_spread(self.eta, self.n_clusters)
+        estimates_eta = isinstance(self.eta, str) and self.eta == "fcm"
+        eta = None if isinstance(self.eta, str) else _given_spread(self.eta, self.n_clusters)
         starts = Starts(self, rows, weight)
         eta = None if eta is None else eta[: starts.n_clusters]
         opened = self._open(rows, weight)
         typical = starts.typical(opened.space)
         m = fuzzifier(self.m, typical)
+        if eta is None and not estimates_eta:
+            power = _UNSUPERVISED if isinstance(self.m, str) else m
+            common = typical.total_variance / (power**2 * np.sqrt(starts.n_clusters))
+            eta = np.full(starts.n_clusters, common or 1.0)
         fuzzy = Fuzzy(m if self.fcm_m is None else fuzzifier(self.fcm_m, typical))
         has_shapes = self.covariance_type == "full"
         needs_partition = estimates_eta or has_shapes or not starts.is_array
@@ -367,7 +382,7 @@ class PossibilisticCMeans(BatchClusterer):
             tell("unreached prototypes", n_clusters=len(unreached), smallest=smallest)
         warn_about_far_clusters(found)
         narrower = "try a smaller eta to separate more regions, "
-        if isinstance(self.eta, str):
+        if isinstance(self.eta, str) and self.eta == "fcm":
             narrower = "try eta_scale='auto' to separate more regions, "
         if self.eta_scale_ is not None and self.eta_scale == "auto":
             narrower = "try "
@@ -386,8 +401,8 @@ def _given_spread(eta: Any, n_clusters: int) -> Doubles:
         spread = np.full(n_clusters, np.nan)
     if not (np.isfinite(spread) & (spread > 0)).all():
         raise ValueError(
-            f"eta must be 'fcm', a positive number, or an array of shape ({n_clusters},), one "
-            f"number for each cluster; got {eta!r}. It is a squared distance: the typicality of a "
-            "row at squared distance eta is exp(-1) (1/2 in the 1993 form)."
+            f"eta must be 'fcm', 'variance', a positive number, or an array of shape "
+            f"({n_clusters},), one number for each cluster; got {eta!r}. It is a squared distance: "
+            "the typicality of a row at squared distance eta is exp(-1) (1/2 in the 1993 form)."
         )
     return spread
