@@ -18,6 +18,7 @@ from typicality.tables import base
 
 LEGACY = "cp1252"  # Latin-1 as Windows writes it
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+_LONGEST_LINE = 2**25  # letters; no row of a table has as many
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UNUSED = frozenset(b"\x81\x8d\x8f\x90\x9d")  # bytes that are no letters of it
 _FIRST_ESCAPE = 0xDC00  # of the letters that stand for bytes that are not text
@@ -83,7 +84,7 @@ class TextFile:
         text = ""
         try:
             text = self._stream.read(base.BLOCK_BYTES if size is None else size)
-            text += self._stream.readline() if text or size == 0 else ""
+            text += self._stream.readline(_LONGEST_LINE) if text or size == 0 else ""
             text.encode()
         except UnicodeEncodeError as error:
             before = text[: error.start]
@@ -94,6 +95,13 @@ class TextFile:
             raise self._not_text(what, self.line + n_breaks(before)) from error
         except UnicodeError as error:
             raise self._not_text(getattr(error, "reason", str(error))) from error
+        if len(text) >= _LONGEST_LINE:
+            raise TableError(
+                f"a line has more than {_LONGEST_LINE:,} letters. Choose a file with one row on "
+                "each line.",
+                source=self.source,
+                line=self.line + n_breaks(text),
+            )
         if "\0" in text:
             raise TableError(
                 "this is not text: the line has bytes of value zero.",
