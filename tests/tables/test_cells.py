@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reference import cells as reference
 from typicality import tables
 from typicality.tables import MISSING, open_table
-from typicality.tables.cells import decimal_mark, unmarked
+from typicality.tables.cells import decimal_mark, is_mostly_digits, unmarked
 
 CELLS = [
     *sorted(MISSING),
@@ -89,3 +89,10 @@ def test_signs_are_taken_off(cell, decimal, expected):
 def test_words_for_missing_are_documented():
     documented = set(tables.__doc__.replace(",", " ").replace(";", " ").split())
     assert MISSING - {""} <= documented
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"), [("12 ab", True), ("12 abc", False), ("", False), ("2024-05-01", False)]
+)
+def test_cells_of_digits_are_told_from_words_and_dates(cell, expected):
+    assert is_mostly_digits(cell) == expected
