@@ -8,17 +8,13 @@ same rows, or compute p-values for any outlier detector.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from numbers import Integral
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import issparse
 from sklearn.base import (
-    BaseEstimator,
-    ClusterMixin,
-    MetaEstimatorMixin,
     clone,
     is_outlier_detector,
 )
@@ -27,11 +23,10 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import check_random_state, get_tags, indexable
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from typicality._arguments import check_choice, check_whole
-from typicality._compat import HasMethods, Interval, fit_context, n_rows_of, safe_split
+from typicality._compat import n_rows_of, safe_split
 from typicality._typing import Doubles, Places
 from typicality.compare import (
     Comparison,
@@ -50,7 +45,6 @@ __all__ = [
     "Comparison",
     "MethodResult",
     "OutlierStability",
-    "PredictByNearest",
     "StabilityTable",
     "choose_by_stability",
     "clustering_stability",
@@ -249,9 +243,9 @@ def clustering_stability(
     Parameters
     ----------
     clusterer : estimator
-        An estimator with `fit` and `predict`: clusterers of typicality and scikit-learn, Gaussian
-        mixtures, or a pipeline that ends in one. Wrap clusterers without `predict`, such as
-        ``HDBSCAN``, in :class:`PredictByNearest`.
+        A clusterer of typicality or scikit-learn, a Gaussian mixture, or a pipeline that ends in
+        one. Clusterers without `predict`, such as ``HDBSCAN``, give a new row the label of the
+        nearest row of their fit.
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
         The rows. With ``kernel="precomputed"``, the square matrix.
     n_repeats : int, default=20
@@ -281,10 +275,10 @@ def clustering_stability(
         raise ValueError(
             f"{clusterer!r} flags outliers and finds no clusters: use outlier_stability for it."
         )
-    if not hasattr(clusterer, "predict"):
+    if not hasattr(clusterer, "predict") and get_tags(clusterer).input_tags.pairwise:
         raise ValueError(
-            f"{clusterer!r} has no predict to label new rows with. Wrap it: "
-            f"PredictByNearest({clusterer!r}), from typicality.stability."
+            f"{clusterer!r} has no predict, and takes a square matrix, among whose rows no nearest "
+            "one is searched."
         )
     work = partial(_cluster_halves, clusterer, _check_rows(X, clusterer))
     outcomes = _repeat(work, n_repeats, random_state=random_state, n_jobs=n_jobs)
@@ -308,9 +302,14 @@ def _cluster_halves(clusterer: Any, X: Any, seed: int) -> tuple[float, ...]:
     one, two, rows_1, rows_2, unseen = _halves(clusterer, X, check_random_state(seed))
     one.fit(rows_1)
     two.fit(rows_2)
-    transferred = one.predict(unseen)
-    # A pipeline or a mixture has no labels_.
-    own = two.labels_ if hasattr(two, "labels_") else two.predict(rows_2)
+    last_1, last_2 = (getattr(model, "steps", [[model]])[-1][-1] for model in (one, two))
+    if hasattr(one, "predict"):
+        transferred = one.predict(unseen)
+    else:  # the labels of the nearest rows of the fit
+        if last_1 is not one:
+            rows_1, unseen = one[:-1].transform(rows_1), one[:-1].transform(unseen)
+        transferred = KNeighborsClassifier(1).fit(rows_1, last_1.labels_).predict(unseen)
+    own = last_2.labels_ if hasattr(last_2, "labels_") else two.predict(rows_2)
     # scikit-learn's HDBSCAN has other negative labels than -1, for rows it cannot use.
     transferred, own = (np.maximum(np.asarray(labels), -1) for labels in (transferred, own))
     n_clusters = count_clusters(transferred), count_clusters(own)
@@ -386,116 +385,6 @@ def random_distance(
 def _chances(n_clusters: int, nowhere: float) -> Doubles:
     placed = np.full(n_clusters, (1.0 - nowhere) / max(n_clusters, 1))
     return np.concatenate(([nowhere if n_clusters else 1.0], placed))
-
-
-class PredictByNearest(ClusterMixin, MetaEstimatorMixin, BaseEstimator):
-    """Add `predict` to any clusterer, by the labels of the nearest training rows.
-
-    Some clusterers, such as ``HDBSCAN``, ``DBSCAN`` or ``AgglomerativeClustering``, label only the
-    training rows. With this wrapper, they can label new rows, as :func:`clustering_stability`
-    requires.
-
-    A new row gets the most frequent label of its `n_neighbors` nearest training rows, however far
-    they are. In a tie, it gets the smaller label.
-
-    -1 is a label like any other: a new row among unassigned rows gets -1, too.
-
-    Distances use the features as they are given. If the clusterer needs scaled features, put the
-    scaler before the wrapper: ``make_pipeline(StandardScaler(), PredictByNearest(HDBSCAN()))``.
-
-    Parameters
-    ----------
-    clusterer : estimator
-        A clusterer of rows, not of a matrix of distances, with `fit` and `labels_`. It is cloned.
-    n_neighbors : int, default=1
-        The number of training rows that vote. With 1, a training row keeps its own label, unless an
-        equal row has another label.
-
-    Attributes
-    ----------
-    clusterer_ : estimator
-        The fitted clusterer.
-    labels_ : array of int of shape (n_samples,)
-        The labels of the training rows.
-    neighbors_ : KNeighborsClassifier
-        The fitted classifier that predicts.
-    n_features_in_ : int
-        The number of features.
-    feature_names_in_ : array of str
-        The names of the features, if X has names.
-
-    Examples
-    --------
-    >>> from sklearn.cluster import DBSCAN
-    >>> from typicality.stability import PredictByNearest
-    >>> model = PredictByNearest(DBSCAN(eps=1.5, min_samples=2))
-    >>> model.fit([[0.0], [1.0], [7.0], [8.0], [20.0]]).labels_
-    array([ 0,  0,  1,  1, -1])
-    >>> model.predict([[2.0], [6.0], [30.0]])
-    array([ 0,  1, -1])
-    """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "clusterer": [HasMethods("fit")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-    }
-
-    def __init__(self, clusterer: Any, *, n_neighbors: int = 1) -> None:
-        self.clusterer = clusterer
-        self.n_neighbors = n_neighbors
-
-    @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Fit the clusterer, and keep its rows and labels.
-
-        Parameters
-        ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        if get_tags(self.clusterer).input_tags.pairwise:
-            raise ValueError(
-                f"{self.clusterer!r} takes a square matrix, but neighbours are searched among rows."
-            )
-        rows = validate_data(self, X, accept_sparse="csr")
-        self.clusterer_ = clone(self.clusterer).fit(X)  # as given: it may choose columns by name
-        labels = np.asarray(getattr(self.clusterer_, "labels_", None))
-        if labels.shape != (rows.shape[0],):
-            raise ValueError(
-                f"{self.clusterer_!r} has no labels_ of its {rows.shape[0]} rows. In a Pipeline "
-                "wrap only the last step: make_pipeline(StandardScaler(), "
-                "PredictByNearest(HDBSCAN()))."
-            )
-        n_neighbors = min(self.n_neighbors, len(labels))
-        self.neighbors_ = KNeighborsClassifier(n_neighbors).fit(rows, labels)
-        self.labels_ = labels.copy()
-        return self
-
-    def predict(self, X: ArrayLike) -> Labels:
-        """The labels of new rows or training rows.
-
-        Parameters
-        ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        labels : array of int of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        rows = validate_data(self, X, accept_sparse="csr", reset=False)
-        return np.asarray(self.neighbors_.predict(rows))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = get_tags(self.clusterer).input_tags.sparse
-        return tags
 
 
 # ---- outliers ------------------------------------------------------------------------------------
@@ -808,9 +697,9 @@ def choose_by_stability(
     Parameters
     ----------
     estimator : estimator
-        A clusterer with `fit` and `predict` (see :class:`PredictByNearest`), or a detector with
-        `fit`, and `score_samples` or `decision_function`. Outlier detectors, and densities without
-        `predict`, are judged by their outliers; all others by their clusters.
+        A clusterer (see :func:`clustering_stability`), or a detector with `fit`, and
+        `score_samples` or `decision_function`. Outlier detectors, and densities without `predict`,
+        are judged by their outliers; all others by their clusters.
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
         The rows.
     grid : dict of str to sequence, or list of such dicts

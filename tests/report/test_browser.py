@@ -129,17 +129,6 @@ def test_a_rectangle_selects_rows_and_they_can_be_downloaded(visit, clustered):
     assert np.flatnonzero(in_box).tolist() == numbers
 
 
-def test_the_wheel_zooms_once_the_plot_is_clicked(visit, clustered):
-    opened = visit(clustered[2])
-    opened.page.locator("#scatter").scroll_into_view_if_needed()
-    box = opened.page.locator("#scatter").bounding_box()
-    opened.page.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
-    before = opened.page.locator("#points").screenshot()
-    opened.page.mouse.wheel(0, -300)
-    opened.settle()
-    assert opened.page.locator("#points").screenshot() != before
-
-
 def test_outliers_are_listed_and_found_in_the_plot(visit, clustered):
     X, model, html = clustered
     rarest = int(view(model, X, training=True).depth.argmin())
@@ -306,26 +295,6 @@ def test_page_fits_a_phone(visit, clustered):
     assert visit(clustered[2]).page.is_visible("#how")
 
 
-# The number of pixels of the scatter that are neither grey, black nor white.
-COLOURED = """() => {
-    const canvas = document.getElementById("points");
-    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-    const range = (rgb) => Math.max(...rgb) - Math.min(...rgb);
-    return data.filter((_, k) => k % 4 === 0 && range(data.subarray(k, k + 3)) > 60).length;
-}"""
-
-
-def test_rows_of_a_column_with_two_values_do_not_cover_each_other(visit):
-    X = np.column_stack([np.arange(1300) % 2, np.repeat(np.arange(26.0), 50)])
-    frame = pd.DataFrame(X, columns=["survived", "age"])
-    model = FuzzyCMeans(2, random_state=0).fit(frame)
-    opened = visit(Report.from_estimator(model, frame).html)
-    assert opened.page.evaluate(COLOURED) > 6000  # on two lines there is room for 1,500
-    values = {row["survived"] for row in opened.download()}
-    assert values == {"0", "1"}
-    assert "strip" in opened.page.inner_text("#how")
-
-
 # ---- numbers that people read, and take with them ------------------------------------------------
 
 
@@ -360,13 +329,3 @@ def test_the_table_of_clusters_is_copied_with_tabs(visit, clustered):
     np.testing.assert_allclose(medians, np.median(X[model.labels_ == 0], axis=0), rtol=1e-6)
     profile = clusters[0][names.index("How it differs")]
     assert profile.startswith(("'=width", "height"))
-
-
-def test_the_table_of_clusters_can_be_marked_without_selecting_rows(visit, clustered):
-    opened = visit(clustered[2])
-    opened.page.click("#clusters tbody tr >> nth=0")
-    assert opened.n_selected == opened.sizes[0]
-    opened.page.click("#clear")
-    opened.page.dblclick("#clusters td.profile >> nth=0")
-    marked = opened.page.evaluate("getSelection().toString()").strip()
-    assert marked in opened.texts("#clusters td.profile")[0]

@@ -151,18 +151,6 @@ def test_the_reason_for_an_outlier_is_found(name, rows, request):
         assert (np.diff([abs(deviation) for _, _, deviation in reasons]) <= 0).all()
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_outliers_are_unassigned_rows_and_the_rarest_ones(name, rows, request):
-    model = request.getfixturevalue(name)
-    payload = payload_of(model, rows)
-    every, n_listed = decode(payload["outliers"]["index"]), payload["outliers"]["n_listed"]
-    index, labels = every[:n_listed], decode(payload["labels"])
-    assert sorted(every) == list(range(len(rows)))
-    assert (np.diff(view(model, rows, training=True).depth[index]) >= 0).all()
-    assert set(np.flatnonzero(labels < 0)) <= set(index)
-    assert len(index) >= 20
-
-
 def test_deviations_are_from_the_prototype_in_spreads_of_its_cluster(prototypes, rows):
     payload = payload_of(prototypes, rows)
     row = int(decode(payload["outliers"]["index"])[0])
@@ -199,18 +187,6 @@ def test_labels_of_a_sample_are_those_of_all_rows(cutter, rows):
         found = labels_at(payload, level)
         np.testing.assert_array_equal(found < 0, expected < 0)
         assert adjusted_rand_score(expected, found) == 1.0
-
-
-@pytest.mark.parametrize("name", ["cutter", "detector"])
-def test_a_sample_keeps_all_unassigned_rows(name, rows, request):
-    model = request.getfixturevalue(name)
-    whole = decode(payload_of(model, rows)["labels"])
-    payload = payload_of(model, rows, max_rows=300)
-    shown, unassigned = decode(payload["row"]), np.flatnonzero(whole < 0)
-    assert 0 < len(unassigned) <= 150
-    assert set(unassigned) <= set(shown)
-    np.testing.assert_array_equal(decode(payload["labels"]), whole[shown])
-    assert f"shows 300 of 400 rows: all {len(unassigned)} rows" in payload["sample_note"]
 
 
 def test_too_many_unassigned_rows_are_thinned_to_the_least_typical(cutter, rows):
@@ -264,12 +240,6 @@ def test_a_map_comes_before_principal_axes(rng):
     values = [rng.normal(47, 1, 90), rng.normal(size=90), rng.normal(8, 2, 90)]
     frame = pd.DataFrame(dict(zip(["lat", "height", "lon"], values, strict=True)))
     assert payload_of(FuzzyCMeans(2, random_state=0).fit(frame), frame)["start_axes"] == [2, 0]
-
-
-def test_one_feature_is_drawn_against_the_strength(rows):
-    payload = payload_of(AlphaCutClustering().fit(rows[:, :1]), rows[:, :1])
-    assert [axis["name"] for axis in payload["axes"]] == ["column 0"]
-    assert payload["start_axes"] == [0, 1]  # the page adds the strength as its last axis
 
 
 def test_missing_constant_and_other_columns_can_be_displayed(prototypes, rows):

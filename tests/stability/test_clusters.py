@@ -10,6 +10,8 @@ from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from reference.stability import (
     distance_by_permutations,
@@ -25,7 +27,6 @@ from typicality import (
 )
 from typicality.exceptions import ClusteringWarning
 from typicality.stability import (
-    PredictByNearest,
     clustering_stability,
     labelling_distance,
     random_distance,
@@ -107,7 +108,8 @@ CLUSTERERS = {
     "mixture": GaussianMixture(3),
     "alpha-cut": AlphaCutClustering(assign="all"),
     "sequential": SequentialPCM(lam=0.2, assign="all"),
-    "dbscan": PredictByNearest(DBSCAN(eps=3.0)),
+    "dbscan": DBSCAN(eps=3.0),
+    "pipeline": make_pipeline(StandardScaler(), DBSCAN(eps=0.6)),
 }
 
 
@@ -149,9 +151,9 @@ def test_square_matrices_and_data_frames_are_split_as_the_clusterer_takes_them(a
     options = {"n_repeats": 2, "random_state": 0}
     kernel = FuzzyCMeans(3, kernel="precomputed", random_state=0)
     of_kernel = clustering_stability(kernel, rbf_kernel(apart, gamma=0.05), **options)
-    plain = clustering_stability(PredictByNearest(DBSCAN(3.0)), apart, **options)
+    plain = clustering_stability(DBSCAN(3.0), apart, **options)
     frame = pd.DataFrame(apart, columns=["a", "b"])
-    of_frame = clustering_stability(PredictByNearest(DBSCAN(3.0)), frame, **options)
+    of_frame = clustering_stability(DBSCAN(3.0), frame, **options)
     of_frame_of_kernel = clustering_stability(
         kernel, pd.DataFrame(rbf_kernel(apart, gamma=0.05)), **options
     )
@@ -163,7 +165,7 @@ def test_square_matrices_and_data_frames_are_split_as_the_clusterer_takes_them(a
 @pytest.mark.parametrize(
     ("clusterer", "words"),
     [
-        (DBSCAN(), r"has no predict .* PredictByNearest\(DBSCAN\(\)\)"),
+        (DBSCAN(metric="precomputed"), "has no predict, and takes a square matrix"),
         (OneClusterPCM(), "flags outliers and finds no clusters: use outlier_stability"),
     ],
 )

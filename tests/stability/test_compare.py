@@ -71,16 +71,6 @@ def test_on_clusters_far_apart_all_methods_agree(everything):
     )
 
 
-def test_agreement_in_the_table_is_that_with_the_first(everything, given):
-    table = everything.to_pandas().set_index("method")
-    for name in CLUSTERERS:
-        assert table["agreement"][name] == everything.label_agreement["known"][name]
-    for name in DETECTORS:
-        assert table["agreement"][name] == everything.flag_agreement["one-cluster"][name]
-    (_, hdbscan, *_) = given.table()
-    assert hdbscan["agreement"] == given.label_agreement["k-means"]["hdbscan"]
-
-
 def test_the_number_of_clusters_is_that_of_auto():
     X = np.random.default_rng(0).normal(size=(100, 2))
     found = compare_methods(X, methods=["k-means", "gaussian mixture"], random_state=0)

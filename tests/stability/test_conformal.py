@@ -55,29 +55,9 @@ def test_p_values_are_those_of_the_formula(rng, detector, fitted, n_splits):
     assert len(np.unique(p)) > 10
 
 
-class Unstable(BaseEstimator):
-    """Scores drawn at random for each row, and again for each training set."""
-
-    def fit(self, X, y=None):
-        self.seed_ = int(X.sum().view(np.uint64))
-        return self
-
-    def score_samples(self, X):
-        keys = X[:, 0].view(np.uint64).tolist()
-        return np.array([np.random.default_rng((self.seed_, key)).random() for key in keys])
-
-
-@pytest.mark.parametrize(
-    ("detector", "n_splits", "least"),
-    [
-        (make_pipeline(StandardScaler(), SVM), 4, 0.8),
-        (ToMean(), 20, 0.8),
-        (Unstable(), 4, 0.0),
-    ],
-    ids=["pipeline", "jackknife+", "unstable"],
-)
+@pytest.mark.parametrize(("detector", "n_splits"), [(SVM, 4), (ToMean(), 20)])
 def test_rows_of_the_same_source_have_p_values_that_are_as_small_as_they_say(
-    rng, detector, n_splits, least
+    rng, detector, n_splits
 ):
     n, n_draws, n_new = 20, 50, 40
     p = np.empty((n_draws, n_new))
@@ -90,7 +70,7 @@ def test_rows_of_the_same_source_have_p_values_that_are_as_small_as_they_say(
         t = rank / (n + 1)
         alarms = (p <= t + 1e-9).mean(axis=1)
         error = 4 * alarms.std() / np.sqrt(n_draws)
-        assert least * t - error <= alarms.mean() <= t + error
+        assert 0.8 * t - error <= alarms.mean() <= t + error
 
 
 def test_rows_of_every_kind_have_the_same_p_values(rng):
@@ -141,13 +121,7 @@ ROWS = np.arange(20.0).reshape(10, 2) ** 2
         (SVM, ROWS, ROWS[:, :1], {}, r"X_new has shape \(10, 1\), expected \(n_new, 2\)"),
         (SVM, ROWS, ROWS[:0], {}, r"X_new has shape \(0, 2\).*at least one row"),
         (SVM, ROWS, ROWS, {"n_splits": 1}, "n_splits must be a whole number, 2 or more; got 1"),
-        (
-            SVM,
-            ROWS,
-            ROWS,
-            {"n_splits": 11},
-            "n_splits must be at most 10, the number of rows of X; got 11",
-        ),
+        (SVM, ROWS, ROWS, {"n_splits": 11}, "at most 10, the number of rows of X; got 11"),
     ],
 )
 def test_bad_input_is_named_before_any_fit(detector, X, new, options, message):
