@@ -77,3 +77,14 @@ def test_complete_run_fills_gaps_of_new_rows(run, file, frame, tmp_path):
     assert "Skipped: 1 row without any value." in said
     assert "4 rows have missing values; they became medians of the training rows." in said
     assert list(np.flatnonzero(pd.read_csv(tmp_path / "scored.csv")["score"].isna())) == [9]
+
+
+def test_rows_after_one_that_is_left_out_keep_their_numbers(call, frame, tmp_path):
+    frame = frame.copy()
+    frame.loc[70] = 40.0  # after rows that are left out, in a file without lines
+    frame.to_parquet(tmp_path / "rows.parquet")
+    out = tmp_path / "out"
+    done = call("outliers", tmp_path / "rows.parquet", "--missing", "drop", "-o", out)
+    assert done.exit_code == 0, done.stderr
+    worst = json.loads((out / "run.json").read_text(**TEXT))["results"]["atypical_rows"][0]
+    assert worst["row"] == 70
