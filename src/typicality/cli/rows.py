@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from typicality._cached import cached_property
 from typicality._typing import Places
 from typicality._words import counted, listed, share
 from typicality.cli.console import shown
@@ -65,7 +66,7 @@ class FitRows:
         """The rows as the step of columns is fitted on them."""
         return self.opened if self.part is None else self.part.rows.for_scaler()
 
-    @property
+    @cached_property
     def categories(self) -> dict[str, list[str]]:
         """The categories of each column of them, in order of appearance."""
         columns = {} if self.part is None else self.part.rows.categories

@@ -121,7 +121,9 @@ def in_short(record: Record) -> str:
         least = TELLING if len(names) > 1 else 0.0
         apart = shown_apart((each["column"] for each in rows[0]["reasons"]), 24)
         why = _reasons(rows[0]["reasons"], apart, least).replace("\n", ", ")
-        sentences.append(f"The most unusual is {_place_and_name(rows[0])}: {why}.")
+        name = f" ({shown(rows[0]['name'], 24)})" if shown(rows[0]["name"], 24) else ""
+        where = place(rows[0]["row"], rows[0]["line"])
+        sentences.append(f"The most unusual is {where}{name}: {why}.")
     sentences.append(f"How sure? {results['certainty']}")
     if data["n_rows_left_out"]:
         sentences.append(f"Rows left out: {data['n_rows_left_out']:,}.")
@@ -132,11 +134,6 @@ def in_short(record: Record) -> str:
     if data["assumed"]:
         sentences.append(f"Assumed: {'; '.join(data['assumed'])}.")
     return " ".join(sentences)
-
-
-def _place_and_name(row: Mapping[str, Any]) -> str:
-    name = shown(row["name"], 24)
-    return place(row["row"], row["line"]) + (f" ({name})" if name else "")
 
 
 def rows_to_list(record: Record) -> list[dict[str, Any]]:
@@ -151,12 +148,6 @@ def rows_to_list(record: Record) -> list[dict[str, Any]]:
 def n_judged(record: Record) -> int:
     """How many rows of the file the model has judged."""
     return int(record["data"]["n_rows"] - record["data"]["n_rows_left_out"])
-
-
-def _n_fitted(record: Record) -> int:
-    """How many rows could be fitted, and were if no sample was drawn."""
-    data = record["reference"] or record["data"]
-    return int(data["n_rows"] - data["n_rows_left_out"])
 
 
 def _hints(record: Record, rows: FitRows, X: Doubles) -> list[str]:
@@ -180,11 +171,9 @@ def _about_sample(record: Record) -> list[str]:
     sample = record["results"]["sample"]
     if sample is None:
         return []
-    whose = "reference rows" if record["reference"] is not None else "rows"
-    judged = "scored" if record["method"] == "outliers" else "given labels"
     return [
-        f"Fitted on a random sample of {sample['n_rows']:,} of the {_n_fitted(record):,} {whose} "
-        f"(seed {record['seed']}; --max-rows N sets another number); all rows are {judged}."
+        f"Fitted on a random sample of {sample['n_rows']:,} of the {n_judged(record):,} rows (seed "
+        f"{record['seed']}; --max-rows N sets another number); all rows are given labels."
     ]
 
 
@@ -367,8 +356,8 @@ def _atypical(
         for row, strength in zip(rows, strengths, strict=True):
             table.add_row(which(row), strength, " and ".join(map(str, row["rivals"])))
         return table
-    sample = record["results"]["sample"]
-    n_fitted = _n_fitted(record) if sample is None else sample["n_rows"]
+    fitted = record["reference"] or record["data"]
+    n_fitted = (record["results"]["sample"] or fitted)["n_rows"]
     rarity = percentages([row["rarer_than"] for row in rows], n_fitted)
     middle: list[list[str]]
     if record["method"] == "outliers":
