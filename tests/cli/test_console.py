@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+import threading
 
 import pytest
 
@@ -52,6 +53,23 @@ def test_no_progress_where_nobody_watches(capsys):
         tell(words="more")
         count(1)
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_file_of_messages_gets_a_line_each_minute(monkeypatch):
+    class Stream(io.StringIO):
+        def write(self, text):
+            super().write(text)
+            if "Judging" in text:
+                written.set()
+
+    written, n_before = threading.Event(), threading.active_count()
+    monkeypatch.setattr(sys, "stderr", Stream())
+    monkeypatch.setattr("typicality.cli.console._MINUTE", 0.01)
+    with Terminal().doing("Reading", 2) as tell:
+        tell(1, "Judging")
+        assert written.wait(60)
+    assert "Judging: 50 %, " in sys.stderr.getvalue()
+    assert threading.active_count() == n_before
 
 
 HOSTILE = "a\x1b[8m\x1b]0;t\x07\x9b2J\u202eb\u2066\x7f\r"

@@ -3,6 +3,8 @@
 import os
 import re
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from math import floor, isnan
@@ -13,6 +15,7 @@ from typicality._words import for_people, printable, printable_json, shown_path
 if TYPE_CHECKING:
     from rich.console import Console
 
+_MINUTE = 60  # seconds
 _COLOUR = re.compile(r"(\x1b\[[\d;]*m)")
 
 
@@ -72,12 +75,14 @@ class Terminal:
 
     @contextmanager
     def doing(self, words: str, total: float | None = None) -> Iterator[Callable[..., None]]:
-        """Show on a terminal what is being done, and for how long, or how far it is of a total.
+        """Show what is being done, and for how long, or how far it is of a total.
 
-        The block gets a function of how much is done, and of words if these change.
+        On a terminal a line shows it; elsewhere, a line is printed each minute. The block gets a
+        function of how much is done, and of words if these change.
         """
         if self._err.quiet or not self._err.is_terminal:
-            yield lambda done=0.0, words=words: None
+            with self._telling(words, total) as update:
+                yield update
             return
         from rich import progress
 
@@ -95,6 +100,29 @@ class Terminal:
             yield lambda done=0.0, words=words: line.update(
                 task, completed=done, description=printable(words)
             )
+
+    @contextmanager
+    def _telling(self, words: str, total: float | None) -> Iterator[Callable[..., None]]:
+        """The lines of `doing` where stderr is no terminal, printed by a thread."""
+        over, began, now = threading.Event(), time.monotonic(), (0.0, words)
+
+        def update(done: float = 0.0, words: str = words) -> None:
+            nonlocal now
+            now = done, words
+
+        def tell() -> None:
+            while not over.wait(_MINUTE):
+                done = "" if total is None else f" {100 * now[0] / total:.0f} %,"
+                minutes = (time.monotonic() - began) / _MINUTE
+                _print(self._err, f"{now[1]}:{done} {minutes:.0f} min")
+
+        thread = threading.Thread(target=tell, daemon=True)
+        thread.start()
+        try:
+            yield update
+        finally:
+            over.set()
+            thread.join()
 
     @contextmanager
     def fitting(self, words: str, rows: Any = None) -> Iterator[None]:
