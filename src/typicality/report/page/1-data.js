@@ -67,7 +67,7 @@ const rarityText = (row) => `${percent(data.rarity[row], data.n_rows)} of the ro
 
 // ---- elements
 
-// All text enters the page here or through textContent elsewhere: never as markup.
+// Text enters the page through textContent, never as markup.
 function element(name, { text, className, children = [], ...attributes } = {}) {
   const made = document.createElement(name);
   if (text !== undefined) made.textContent = text;

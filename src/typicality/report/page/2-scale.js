@@ -9,7 +9,7 @@ const squashAround = (centre, unit) => ({
   linear: false,
 });
 
-// How a set of values lies: its ends, its middle, and whether a straight scale would waste the plot.
+// The ends and the middle of values, and whether a straight scale would waste the plot.
 function describe(values) {
   const sorted = Float64Array.from(values).filter(Number.isFinite).sort();
   if (sorted.length === 0) return { low: 0, high: 1, centre: 0.5, unit: 1, foot: 0, skewed: false };
@@ -64,7 +64,7 @@ function ticksBetween(scale, low, high, atMost) {
 
 // ---- canvas
 
-// A canvas with the size of its box in the pixels of the screen; drawn on in css pixels.
+// A canvas in the pixels of the screen; drawn on in css pixels.
 function fitCanvas(canvas) {
   const { width, height } = canvas.parentElement.getBoundingClientRect();
   const ratio = Math.min(window.devicePixelRatio || 1, 3);
@@ -93,7 +93,7 @@ function line(context, x0, y0, x1, y1) {
   context.stroke();
 }
 
-// The texts of ticks along a horizontal axis, those left out that would touch another.
+// The texts of ticks along a horizontal axis that touch no other.
 function acrossTexts(context, ticks, toX, y, width) {
   context.textAlign = "left";
   let free = -Infinity;
@@ -127,10 +127,10 @@ const RAMPS = {
   dark: ["#414487", "#365c8d", "#2b758e", "#21908d", "#22a884", "#43bf70", "#7ad151", "#bddf26", "#fde725"],
 };
 
-// Set by applyTheme: everything that is drawn on a canvas takes its colours from here.
+// The colours of canvases; set by applyTheme.
 const ink = { hues: HUES.light, ramp: RAMPS.light };
 
-// Eight clusters are discs, the next eight squares, and so on: colour alone never tells.
+// Eight clusters are discs, the next eight squares, and so on.
 const SHAPES = ["disc", "square", "triangle", "diamond"];
 const CORNERS = [
   null,

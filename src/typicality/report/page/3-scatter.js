@@ -32,7 +32,7 @@ function chooseAxes() {
   });
   byId("squash").parentElement.hidden = !scatter.axes.some((index) => shapes[index].skewed);
   const absent = scatter.places[0].filter((place, row) => Number.isNaN(place + scatter.places[1][row])).length;
-  tell("absent", absent ? `${count(absent, "row")} without a value in these columns ${absent === 1 ? "is" : "are"} not drawn.` : "");
+  tell("absent", absent && `Not drawn, without a value in these columns: ${count(absent, "row")}.`);
   const [across, up] = scatter.axes.map((index) => data.axes[index].name);
   byId("points").setAttribute("aria-label", `Scatter of ${count(n, "row")}: ${across} across, ${up} up.`);
   showAll();

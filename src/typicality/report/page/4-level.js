@@ -104,7 +104,7 @@ function chooseSlots() {
 const allCount = () => (state.level === null ? data.n_rows : n);
 const unassignedCount = () => allCount() - state.sizes.reduce((sum, size) => sum + size, 0);
 
-// A level may take all rows of a cluster that has a prototype, and leave its number.
+// A level may take all rows of a cluster, and leave its number.
 const labelsWithRows = () => Array.from(state.sizes.keys()).filter((label) => state.sizes[label] > 0);
 
 function setLevel(level) {
@@ -145,23 +145,21 @@ const levels = (() => {
   return { scale, low: first, width: last > first ? last - first : 1, digits };
 })();
 
-// Below all rows, and below the last place where groups of them meet, unless that is far away.
 function lowestLevel({ low, foot, high }) {
   if (!(high > low)) return high - (Math.abs(high) / 2 || 0.5);
-  if (detects) return low;
-  if (!tree) return Math.min(0, low);
+  if (!tree) return detects ? low : Math.min(0, low);
   const lowest = clamp(tree.saddle_alpha.at(-1) ?? low, low - 0.5 * (high - low), low);
   return Math.max(0, lowest - Math.max(0.1 * (foot - lowest), 0.002 * (high - lowest)));
 }
 
 const shareOf = (level) => clamp((levels.scale.forward(level) - levels.low) / levels.width, 0, 1);
 
-// No more digits than the slider has steps: what the page shows is what it uses.
+// What the page shows is what it uses.
 const rounded = (value) => Number(value.toPrecision(levels.digits));
 const levelAt = (share) => rounded(levels.scale.back(levels.low + clamp(share, 0, 1) * levels.width));
 const levelText = (value) => String(rounded(value)).replace("-", "\u2212");
 
-// Where the line stands while each cluster has a level of its own: between them.
+// While each cluster has a level of its own, the line stands between them.
 const ownLevels = (data.levels ?? []).filter(Number.isFinite).sort((a, b) => a - b);
 const fittedLevel = data.cut ?? ownLevels[ownLevels.length >> 1] ?? levelAt(0);
 const shownLevel = () => state.level ?? fittedLevel;
@@ -200,7 +198,7 @@ function drawHistogram() {
   else context.stroke();
 }
 
-// Rows of each bin by colour; unassigned rows come first, at the bottom.
+// Unassigned rows come first, at the bottom.
 function drawBars(context, left, wide, bottom, tall) {
   const counts = Array.from({ length: N_BINS }, () => new Map());
   state.labels.forEach((label, row) => {
@@ -262,7 +260,7 @@ function startLevel() {
   byId("tree-part").hidden = byId("tree-words").hidden = !tree;
 }
 
-// ---- the cluster tree: a bar for each branch on the scale of the level, children below their parents
+// ---- the cluster tree: a bar for each branch on the scale of the level
 
 const rowOfNode = new Map(); // the first row shown of each node
 tree?.node_of.forEach((node, row) => { if (!rowOfNode.has(node)) rowOfNode.set(node, row); });

@@ -2,7 +2,7 @@
 
 // ---- clusters
 
-// All but the sizes belongs to the clusters of the fit; another level shows sizes only.
+// Another level than that of the fit shows sizes only.
 const FIRST_ROWS = 50;
 const fitted = new Map(data.clusters.map((cluster) => [cluster.label, cluster]));
 
@@ -35,7 +35,7 @@ function tableRow(label, heads) {
   return row;
 }
 
-// The event of copying may be given any text; it needs no permission, also in a frame of a notebook.
+// The event of copying needs no permission, also in a frame of a notebook.
 function copyClusters() {
   const give = (event) => {
     event.clipboardData.setData("text/plain", data.cluster_sheet);
@@ -99,7 +99,6 @@ function reasonsOf(row) {
   });
 }
 
-// The row is marked in the scatter, which comes into sight.
 function showRow(row) {
   select((other) => other === row, rowName(row).toLowerCase());
   state.found = row;
@@ -131,7 +130,7 @@ function showMatches() {
     children: [button("chip", [swatch(state.labels[row]), element("span", { className: "chip-name", text: rowText(row) })], () => showRow(row))],
   }));
   byId("find-list").replaceChildren(...chips);
-  const none = asked.trim() ? `No row has this number or holds this text${isSample ? " among the rows shown" : ""}.` : "";
+  const none = asked.trim() && `No row${isSample ? " shown" : ""} has this number or holds this text.`;
   const more = found.length > chips.length ? `and ${count(found.length - chips.length, "more row")}` : "";
   tell("find-words", found.length ? more : none);
 }
@@ -159,7 +158,7 @@ const csvNumber = (axis, value) => (Number.isFinite(value) ? String(isDouble(axi
 
 function download() {
   const own = [...data.cells, ...features].map(({ name }) => name);
-  const ours = (name) => (own.includes(name) ? `${name}_new` : name); // names of the data stay
+  const ours = (name) => (own.includes(name) ? `${name}_new` : name);
   const lines = [[ours(data.row_word), ...own, ours("label"), ours(data.strength_name)].map(csvCell).join(",")];
   for (let row = 0; row < n; row++) {
     if (state.nSelected && !state.selected[row]) continue;
