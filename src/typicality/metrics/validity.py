@@ -166,8 +166,9 @@ def kwon_index(X: Any, centers: Any, memberships: Any, *, m: float = 2.0) -> flo
     Examples
     --------
     >>> from typicality.metrics import kwon_index
-    >>> kwon_index([[0.0], [2.0], [9.0]], [[1.0], [9.0]], [[1, 0], [1, 0], [0, 1]])
-    0.3038194444444444
+    >>> rows, centers, memberships = [[0.0], [2.0], [9.0]], [[1.0], [9.0]], [[1, 0], [1, 0], [0, 1]]
+    >>> round(kwon_index(rows, centers, memberships), 3)
+    0.309
     """
     sums = _sums(X, centers, memberships, m)
     return _over_gap(sums.within + float(sums.to_mean.mean()), sums)
@@ -196,8 +197,9 @@ def fukuyama_sugeno_index(X: Any, centers: Any, memberships: Any, *, m: float = 
     Examples
     --------
     >>> from typicality.metrics import fukuyama_sugeno_index
-    >>> fukuyama_sugeno_index([[0.0], [2.0], [9.0]], [[1.0], [9.0]], [[1, 0], [1, 0], [0, 1]])
-    -40.66666666666666
+    >>> rows, centers, memberships = [[0.0], [2.0], [9.0]], [[1.0], [9.0]], [[1, 0], [1, 0], [0, 1]]
+    >>> round(fukuyama_sugeno_index(rows, centers, memberships), 3)
+    -40.667
     """
     sums = _sums(X, centers, memberships, m)
     return sums.within - float(sums.mass @ sums.to_mean)
