@@ -158,7 +158,7 @@ def choose_n_clusters(
 
     The indices are the fuzzy silhouette, Xie-Beni, Kwon, Fukuyama-Sugeno, the partition
     coefficient, also rescaled, and the partition entropy; see :mod:`typicality.metrics`. With a
-    kernel, those that need centres are left out.
+    kernel, those that need centres are left out; with missing values, all that need distances.
 
     No index sees a single cluster: the least number is 2. See
     :class:`typicality.AlphaCutClustering` and :func:`typicality.stability.choose_by_stability`.
@@ -222,4 +222,6 @@ def _partition(model: Any, X: Any, *, normalize: bool) -> _Partition:
         memberships = memberships / np.where(total > 0, total, 1.0)
     centers = getattr(last, "cluster_centers_", None)
     points = None if get_tags(last).input_tags.pairwise else np.asarray(rows, dtype=np.float64)
+    if points is not None and np.isnan(points).any():
+        points = centers = None  # distances to missing values
     return _Partition(points, centers, memberships, float(getattr(last, "m_", 2.0)))

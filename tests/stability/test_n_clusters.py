@@ -69,6 +69,15 @@ def test_kernels_have_the_indices_that_need_no_centres(apart):
         choose_n_clusters(model, apart, (2, 3), by="xie_beni")
 
 
+def test_rows_with_missing_values_have_the_indices_of_memberships(apart):
+    holes = apart.copy()
+    holes[::7, 0] = np.nan
+    model = FuzzyCMeans(missing="partial", n_init=3, random_state=0)
+    table = choose_n_clusters(model, holes, NUMBERS, by="modified_partition_coefficient")
+    assert len(table.values) == 3
+    assert table.chosen == 3
+
+
 def test_typicalities_can_be_shares(apart):
     rows = np.vstack([apart, [[40.0, 40.0]]])
     model = PossibilisticCMeans(eta_scale=1, random_state=0)
