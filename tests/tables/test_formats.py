@@ -198,6 +198,17 @@ def test_fields_of_json_can_come_late_and_change_from_whole_numbers_to_fractions
     np.testing.assert_array_equal(rows.n_missing, [0, 20])
 
 
+@pytest.mark.parametrize("suffix", ["json", "ndjson"])
+def test_fields_of_fields_are_columns(folder, suffix):
+    records = [{"name": "a", "size": {"x": i, "of": {"y": i / 2}}} for i in range(3)]
+    lines = "".join(f"{json.dumps(record)}\n" for record in records)
+    (folder / f"rows.{suffix}").write_text(lines if suffix == "ndjson" else json.dumps(records))
+    with open_table(f"rows.{suffix}") as table:
+        rows = read_rows(table)
+    assert (table.names, rows.names) == (("name", "size.x", "size.of.y"), ("size.x", "size.of.y"))
+    np.testing.assert_array_equal(rows.X, [[0, 0], [1, 0.5], [2, 1]])
+
+
 RECORDS = [{"x": 1, "day": "2024-01-31"}, {"x": 2.5}, {"x": None, "late": 3}]
 JSON = {
     "records": json.dumps(RECORDS, indent=2),
@@ -205,6 +216,7 @@ JSON = {
     "as pandas writes it": pd.DataFrame(RECORDS).to_json(),
     "lines": "".join(f"{json.dumps(record)}\n" for record in RECORDS),
     "one line": json.dumps(RECORDS),
+    "in the answer of a service": json.dumps({"count": 3, "data": RECORDS}),
 }
 
 

@@ -182,6 +182,7 @@ LEFT_OUT = {
     "zip": (RNG.integers(1, 9, N), "whole numbers in a column called zip"),
     "unitid": (RNG.integers(100_000, 200_000, N), "whole numbers in a column called unitid"),
     "serial_no": (RNG.permutation(10 * N)[:N], "whole numbers in a column called no"),
+    "pidnum": (RNG.permutation(10 * N)[:N], "whole numbers in a column called pidnum"),
     "Year": (RNG.integers(2006, 2011, N), "years from 2006 to 2010"),
     "target": (RNG.integers(0, 2, N), "a class with 2 values"),
     "class": (RNG.integers(1, 4, N), "a class with 3 values"),
@@ -196,6 +197,7 @@ DOUBTED = {
     "x": (COUNTED, "a counter"),
     "y": (RNG.integers(0, 9, N), "a class with 9 values"),
     "Number": (RNG.integers(0, 200, N), "whole numbers in a column called number"),
+    "patient": (RNG.integers(0, 200, N), "whole numbers in a column called patient"),
 }
 USED = {
     "age": RNG.integers(20, 90, N),

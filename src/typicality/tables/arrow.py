@@ -153,6 +153,8 @@ def _json_table(path: Path, source: str, format: str) -> Any:
             as_text = arrow_json.ParseOptions(explicit_schema=schema)
             names = table.schema.names
             table = arrow_json.read_json(pa.py_buffer(data), options, as_text).select(names)
+        while any(types.is_struct(field.type) for field in table.schema):
+            table = table.flatten()  # {"size": {"x": 1}} is a column "size.x"
         return table
     except pa.ArrowInvalid as error:
         found = _ROW.match(str(error))
@@ -176,7 +178,8 @@ def _constant(name: str) -> float | None:
 def _records_of(data: bytes, source: str) -> list[Any] | None:
     """The rows of an array of objects, or of an object of columns; None for other JSON.
 
-    A column is a list, or an object with the row as key. NaN is a missing value.
+    A column is a list, or an object with the row as key. The array may be the only one in an
+    object, as services answer. NaN is a missing value.
     """
     data = data.removeprefix(codecs.BOM_UTF8)
     try:
@@ -190,9 +193,12 @@ def _records_of(data: bytes, source: str) -> list[Any] | None:
             source=source,
             line=line,
         ) from error
-    if isinstance(content, list) and all(isinstance(each, dict) for each in content):
-        return content
+    if _is_array_of_objects(content):
+        return list(content)
     columns = list(content.values()) if isinstance(content, dict) else []
+    arrays = [each for each in columns if isinstance(each, list)]
+    if len(arrays) == 1 and arrays[0] and _is_array_of_objects(arrays[0]):
+        return arrays[0]
     if columns and all(isinstance(column, dict) for column in columns):
         rows = dict.fromkeys(row for column in columns for row in column)
         return [dict(zip(content, [c.get(row) for c in columns], strict=True)) for row in rows]
@@ -203,6 +209,10 @@ def _records_of(data: bytes, source: str) -> list[Any] | None:
             "the columns differ in length. Write as many values in each.", source=source
         )
     return [dict(zip(content, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _is_array_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
 def _named(schema: Any, source: str) -> tuple[tuple[str, ...], list[Assumption]]:

@@ -16,7 +16,9 @@ _CLASSES = re.compile("(is )?(anomaly|outlier)|class(es)?|cluster|group|labels?|
 _CODES = re.compile(
     "barcode|codes?|ean|fips|geoid|isbn|phone|plz|postcode|sku|ssn|telephone|zip(code)?"
 )
-_NUMBERS = re.compile("index|key|no|nr|number|serial")
+_NUMBERS = re.compile(
+    r"index|individual|key|no|nr|\w*num|number|participant|patient|respondent|serial|subject"
+)
 _IDS = re.compile(  # other words end in id, too
     "(?!(acid|aid|arid|bid|braid|covid|fluid|grid|humid|hybrid|kid|lipid|liquid|maid|mid|orchid"
     "|(over|pre|un)?paid|plasmid|pyramid|raid|rapid|rigid|solid|valid|vivid)$).*(?<!o)id"
