@@ -112,18 +112,6 @@ def test_bandwidth_resists_an_outlier_far_away(X, rule):
     assert 0 < bandwidth(rule, np.concatenate([X, np.full((1, 3), 1e9)])) < 1e9
 
 
-def test_bandwidth_samples_large_data(rng):
-    X = rng.normal(size=(20_000, 2))
-    assert_allclose(median_distance(X), 2 * math.sqrt(math.log(2)), rtol=0.03)
-    # The median density of a standard normal in the plane is half of its peak.
-    assert_allclose(neighbour_distance(X), math.sqrt(10 / 20_000 / math.pi * 4 * math.pi), rtol=0.1)
-
-
-def test_bandwidth_refuses_unknown_rules(X):
-    with pytest.raises(ValueError, match=r"'mean' is not a rule.*'auto', 'alpha-cut', 'knn'"):
-        bandwidth("mean", X)
-
-
 @pytest.mark.parametrize(("n", "k"), [(6, 4), (20, 4), (32, 6), (49, 9), (50, 10), (400, 10)])
 def test_alpha_cut_looks_no_farther_than_a_fifth_of_the_rows(rng, n, k):
     X = rng.normal(size=(n, 2))

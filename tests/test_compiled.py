@@ -69,24 +69,6 @@ def double(x):
     return 2 * x
 
 
-def test_every_compiled_function_does_without_a_folder_to_write_to():
-    code = """
-import json, pkgutil, sys
-from importlib import import_module
-import numba.core.caching as caching
-caching.CacheImpl._locator_classes = caching.CompileResultCacheImpl._locator_classes = []
-import typicality
-for module in pkgutil.walk_packages(typicality.__path__, "typicality."):
-    if not module.name.endswith("__main__") and ".triton_" not in module.name:  # triton is optional
-        import_module(module.name)
-kept = [type(value._cache).__name__
-        for name in list(sys.modules) if name.startswith("typicality.")
-        for value in vars(sys.modules[name]).values() if hasattr(value, "nopython_signatures")]
-print(json.dumps([len(kept) > 20, sorted(set(kept))]))
-"""
-    assert python(code) == [True, ["NullCache"]]
-
-
 def test_a_change_of_what_cached_code_calls_compiles_it_again(copy_of_the_package, tmp_path):
     code = (
         "import json, numpy as np\nfrom typicality.compiled.sweep import write_rows\n"

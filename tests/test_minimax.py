@@ -81,10 +81,3 @@ def test_distances_are_the_cophenetic_distances_of_single_linkage(rng):
     X = normal(rng, 300, 4)
     expected = squareform(cophenet(linkage(X, method="single")))
     assert_array_equal(MinimaxPaths.of(X).distances(), expected)
-
-
-def test_distances_to_new_rows_ignore_bridges_of_new_rows():
-    X = np.array([[0.0], [10.0]])
-    new = np.arange(1.0, 10.0)[:, None]
-    d = MinimaxPaths.of(X).distances_to(new)
-    assert_array_equal(d, np.column_stack([new[:, 0], 10 - new[:, 0]]))

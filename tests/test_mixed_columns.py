@@ -23,7 +23,6 @@ from typicality.bandwidth import bandwidth
 from typicality.exceptions import FeatureWarning
 from typicality.kernels import Mixed
 from typicality.preprocessing import ColumnScaler, MixedColumns
-from ways import summed_by
 
 STEPS = [MixedColumns(), MixedColumns(missing="median", mismatch="balanced", scale="standard")]
 MIXED = pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
@@ -123,15 +122,6 @@ def test_rows_of_categories_only_need_no_sigma(table):
     assert_allclose(model.typicality_, peer.typicality_, rtol=1e-6)
 
 
-def test_every_way_gives_the_same_typicalities(table):
-    rows = MixedColumns().fit_transform(table)
-    exact = OneClusterPCM(kernel=Mixed(2)).fit(rows)
-    for way in ("blocked", "tiles", "truncated"):
-        with summed_by(way):
-            other = OneClusterPCM(kernel=Mixed(2)).fit(rows)
-        assert_allclose(other.typicality_, exact.typicality_, atol=1e-5)
-
-
 def test_balanced_columns_add_the_same_mean_squared_difference(table):
     step = MixedColumns(mismatch="balanced", scale="standard").fit(table)
     rows = step.transform(table)
@@ -147,12 +137,6 @@ def test_tables_of_all_kinds_give_the_same_rows(table, kind):
     step = MixedColumns().fit(other)
     assert_array_equal(step.transform(other), expected)
     assert_array_equal(step.transform(other[:5]), expected[:5])
-
-
-def test_names_are_columns_and_categories(table):
-    step = MixedColumns().set_output(transform="pandas")
-    names = ["mass", "length", "island=north", "island=south", "island=west"]
-    assert list(step.fit_transform(table)) == [*names, "ringed=False", "ringed=True"]
 
 
 @pytest.mark.parametrize("kind", ["pandas", pytest.param("polars", marks=needs_names_of_polars)])
@@ -248,23 +232,6 @@ def test_orders_can_be_given_by_name(table):
         MixedColumns(ordered={"size": ["small", "small"]}).fit(table)
     with pytest.raises(ValueError, match=r"'large' in row 1 .* small, medium"):
         MixedColumns(ordered={"size": ["small", "medium"]}).fit(table)
-
-
-FORMS = {
-    "numbers": lambda flag: flag.astype(int),
-    "fractions": lambda flag: flag.astype(float),
-    "capitals": lambda flag: flag.astype(str).str.upper(),
-    "blanks": lambda flag: flag.astype(str) + " ",
-}
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("first", FORMS)
-def test_categories_in_another_form_are_the_same(table, form, first):
-    given = table.assign(ringed=FORMS[first](table["ringed"]), island=table["island"] + "  ")
-    step = MixedColumns(categorical=["island", "ringed"]).fit(given)
-    again = table.assign(ringed=FORMS[form](table["ringed"]))
-    assert_array_equal(step.transform(again), step.transform(given))
 
 
 def test_a_column_without_any_known_category_gives_a_warning(table):

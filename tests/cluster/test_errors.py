@@ -222,14 +222,3 @@ def test_estimator_refuses_more_starts_than_distinct_rows():
     X = np.repeat(GOOD[:2], 20, axis=0)
     with pytest.raises(ValueError, match=r"n_clusters=3 .* 2 distinct rows"):
         FuzzyCMeans(n_clusters=3, init=GOOD[:3]).fit(X)
-
-
-@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
-def test_estimator_takes_weights_for_copies_when_it_counts_rows():
-    with pytest.warns(ConvergenceWarning, match="2 distinct rows of positive weight"):
-        FuzzyCMeans(3, random_state=0).fit(GOOD[:2], sample_weight=[5, 5])
-    eta = [1.0, 2.0, 3.0]
-    model = PossibilisticCMeans(3, eta=eta, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="2 distinct rows"):
-        model.fit(np.repeat(GOOD[:2], 9, axis=0))
-    assert len(model.eta_) == 2

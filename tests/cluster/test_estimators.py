@@ -95,13 +95,6 @@ def test_large_m_leaves_a_start_on_the_rows(blobs, m):
     assert_allclose(model.objective_, elsewhere.objective_, rtol=1e-4)
 
 
-def test_tol_zero_runs_to_max_iter_without_a_warning(blobs):
-    X, _ = blobs
-    model = FuzzyCMeans(3, tol=0, max_iter=17, random_state=0).fit(X)
-    assert model.n_iter_ == 17
-    assert model.status_ == "max_iter"
-
-
 def test_hard_limit_is_kmeans(blobs):
     from sklearn.cluster import KMeans
 

@@ -90,14 +90,6 @@ def test_discs_banana_and_ring_are_uniform_by_area():
     assert_uniform(angles(ring, shapes.SMALL_RING_CENTER), -np.pi, np.pi)
 
 
-def test_ball_and_ring_are_uniform_by_area():
-    X, y = make_ball_and_ring(5000, 5000, random_state=0)
-    assert_uniform(radii(X[y == 0], 0.5) ** 2, 0, 0.1**2)
-    assert_uniform(radii(X[y == 1], 0.5) ** 2, 0.35**2, 0.45**2)
-    assert_uniform(angles(X[y == 0], 0.5), -np.pi, np.pi)
-    assert_uniform(angles(X[y == 1], 0.5), -np.pi, np.pi)
-
-
 def test_three_gaussians_have_the_moments_of_the_paper():
     X, y = make_three_gaussians(20_000, 20_000, random_state=0)
     means = [(4.1, 3.7), (2.8, 0.8), (3.5, 5.7)]

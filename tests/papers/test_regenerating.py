@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from regenerating import Claim, Page, Setting, Verdict, command, regenerate
+from regenerating import Claim, Page, Verdict, command, regenerate
 
 
 def whole(setting):
@@ -53,12 +53,6 @@ def test_a_run_that_is_not_to_be_kept_goes_elsewhere(papers, make, arguments, co
     assert not (papers / "a_paper").exists()
     text = (papers / "results" / "a_paper" / "RESULTS.md").read_text()
     assert f"{count} draws" in text
-
-
-@pytest.mark.xdist_group("processes")  # that all of these tests share
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_setting_keeps_the_order_of_jobs(tmp_path, n_jobs):
-    assert Setting(tmp_path, n_jobs=n_jobs).each(abs, [-3, 2, -1]) == [3, 2, 1]
 
 
 KEPT = sorted(Path(command.__file__).parents[1].glob("*/RESULTS.md"))

@@ -246,21 +246,6 @@ def test_large_results_are_in_a_temporary_file(tmp_path, monkeypatch, X):
     assert_array_equal(model.labels_, in_memory.labels_)
 
 
-@pytest.mark.parametrize(
-    ("suffix", "lengths"),
-    [("npy", [800, 160] * 2), ("parquet", [*[77] * 12, 36] * 2), ("csv", [960] * 2)],
-)
-def test_pieces_of_files_have_their_rows(tmp_path, monkeypatch, X, suffix, lengths):
-    monkeypatch.setattr(file, "BLOCK_ROWS", 100)
-    monkeypatch.setattr(file, "_BATCH_ENTRIES", 1700)
-    for number, part in enumerate(np.array_split(X, 2)):
-        write(tmp_path / f"{number}.{suffix}", part)
-    rows = open_rows(tmp_path, columns=["x3", "x1"])
-    pieces = [piece.read() for piece in file.pieces_of(rows._table, ["x3", "x1"])]
-    assert_array_equal(np.concatenate(pieces), X[:, [2, 0]])
-    assert [len(piece) for piece in pieces] == lengths
-
-
 def test_a_file_that_changes_between_passes_is_refused(tmp_path, X):
     path = tmp_path / "rows.npy"
     np.save(path, X)

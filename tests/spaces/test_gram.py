@@ -80,21 +80,6 @@ def test_relative_move_is_that_of_the_input_space_when_the_kernel_is_linear(rng)
     )
 
 
-def test_at_places_points_at_the_means_of_their_nearest_rows(rng):
-    X, weight, _ = sample(rng)
-    far, reached = np.array([[90.0, 90.0]]), X[[0, 20, 40]]
-    space = Gram(Gaussian(1.0), X, weight)
-    nearest = Gaussian(1.0).sqdist(X, reached).argmin(axis=1)
-    expected = space.prototypes(np.eye(3)[nearest])
-    ours = space.at(np.vstack([reached, far]))
-    assert_allclose(ours.weights[:, :3], expected.weights, rtol=1e-12)
-    counted = np.where(weight > 0, Gaussian(1.0).sqdist(X, far)[:, 0], np.inf)
-    assert ours.weights[counted.argmin(), 3] == 1.0
-    matrix = Gram(*PrecomputedKernel.of(Gaussian(1.0)(X, X)))
-    with pytest.raises(TypeError, match="have none"):
-        matrix.at(reached)
-
-
 def test_kernel_space_measures_indefinite_kernels(rng):
     X = rng.normal(size=(30, 2))
     definite, indefinite = Gaussian(1.0)(X, X), -(np.abs(Linear().sqdist(X, X)) ** 2)
