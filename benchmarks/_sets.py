@@ -17,7 +17,11 @@ from sklearn.neighbors import KNeighborsClassifier
 __all__ = [
     "CLUSTERED",
     "HELD_OUT",
+    "LATTICES",
     "NULLS",
+    "POWER",
+    "TABLES",
+    "TABLE_NULLS",
     "Family",
     "blobs",
     "file_centers",
@@ -425,6 +429,187 @@ def _sphere(n: int, rng: Rng) -> Doubles:
     return Z / np.linalg.norm(Z, axis=1)[:, None] * rng.normal(1.0, 0.05, (n, 1))
 
 
+# ---- tables: four columns and more --------------------------------------------------------------
+
+
+def _table(
+    n: int,
+    rng: Rng,
+    *,
+    d: int | None = None,
+    gap: tuple[float, float] = (3.0, 6.0),
+    freedom: float = np.inf,
+    noise: int = 0,
+) -> Labelled:
+    """Groups with covariances of their own, in columns of different units."""
+    d, k = int(rng.integers(4, 13)) if d is None else d, int(rng.integers(2, 7))
+    centers = _centers(k, rng.uniform(*gap), rng, d=min(d, 4))
+    centers = np.column_stack([centers, np.zeros((k, d - centers.shape[1]))])
+    parts = []
+    for size, center in zip(_sizes(n, k, rng, uneven=4.0), centers, strict=True):
+        Z = rng.standard_normal((size, d)) * 2.5 ** rng.uniform(-1, 0, d)
+        if np.isfinite(freedom):
+            Z /= np.sqrt(rng.chisquare(freedom, (size, 1)) / freedom)
+        parts.append(center + _turned(Z, rng))
+    X, y = _joined(parts)
+    X = np.column_stack([_turned(X, rng), rng.standard_normal((len(X), noise))])
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+def _skewed_table(n: int, rng: Rng) -> Labelled:
+    X, y = _table(n, rng)
+    return np.exp(X * rng.uniform(0.2, 0.7, X.shape[1])), y
+
+
+def _by_size(n: int, rng: Rng) -> Labelled:
+    """Groups beside a common factor that dominates all columns, as the size of animals does."""
+    X, y = _table(n, rng, d=5, gap=(5.0, 9.0))
+    return X + rng.uniform(2, 6) * rng.standard_normal((len(X), 1)), y
+
+
+def _counts_table(n: int, rng: Rng) -> Labelled:
+    """Counts whose rates differ between groups."""
+    k, d = int(rng.integers(2, 5)), int(rng.integers(4, 9))
+    rates = rng.uniform(2, 30, (k, d))
+    y = rng.integers(0, k, n)
+    return rng.poisson(rates[y]).astype(float), y
+
+
+def _answers_of_groups(n: int, rng: Rng) -> Labelled:
+    """Groups that answer on scales of five."""
+    X, y = _table(n, rng, d=int(rng.integers(5, 11)), gap=(4.0, 7.0))
+    return np.clip(np.round(3 + 1.3 * X), 1, 5), y
+
+
+def _with_flags(n: int, rng: Rng) -> Labelled:
+    """Groups in numbers, and two flags that say little of them."""
+    X, y = _table(n, rng, d=4, gap=(4.0, 7.0))
+    return np.column_stack([X, rng.random((len(X), 2)) < 0.4 + 0.2 * (y[:, None] % 2)]), y
+
+
+def _overlapping(d: int, apart: float) -> Callable[[int, Rng], Labelled]:
+    """Two Gaussians that differ in the first of d columns."""
+
+    def make(n: int, rng: Rng) -> Labelled:
+        X, y = rng.standard_normal((n, d)), rng.integers(0, 2, n)
+        X[:, 0] += apart * y
+        return X, y
+
+    return make
+
+
+def _correlated(n: int, rng: Rng, d: int = 0) -> Doubles:
+    d = d or int(rng.integers(4, 13))
+    return rng.standard_normal((n, d)) @ rng.standard_normal((d, d))
+
+
+def _heavy_table(n: int, rng: Rng) -> Doubles:
+    return _correlated(n, rng) / np.sqrt(rng.chisquare(3, (n, 1)) / 3)
+
+
+def _lognormal_table(n: int, rng: Rng) -> Doubles:
+    X = _correlated(n, rng, 6)
+    return np.exp(X / X.std(axis=0) * rng.uniform(0.2, 1.0, 6))
+
+
+def _bent_table(n: int, rng: Rng) -> Doubles:
+    """One group whose columns depend on each other along a curve."""
+    u, d = rng.standard_normal(n), int(rng.integers(4, 9))
+    X = np.column_stack([u, u**2, *(np.tanh(u + shift) for shift in rng.normal(size=d - 2))])
+    return X + 0.5 * rng.standard_normal(X.shape)
+
+
+# ---- lattices: whole numbers without groups -----------------------------------------------------
+
+
+def _answers(n: int, rng: Rng) -> Doubles:
+    """Answers on scales of five or seven that depend on one or two common factors."""
+    d, top = int(rng.integers(4, 13)), int(rng.choice([5, 7]))
+    factors = rng.standard_normal((n, 2)) @ rng.uniform(0, 1, (2, d))
+    X = factors + rng.standard_normal((n, d))
+    return np.clip(np.round((top + 1) / 2 + rng.uniform(0.6, 1.4) * X), 1, top)
+
+
+def _few_answers(n: int, rng: Rng) -> Doubles:
+    return _answers(n, rng)[:, : int(rng.integers(1, 4))]
+
+
+def _customers(n: int, rng: Rng) -> Doubles:
+    """Two flags, ages in years and a bill with a heavy tail."""
+    age = np.clip(np.round(21 + rng.gamma(2.5, 6.0, n)), 21, 79)
+    bill = np.round(np.exp(rng.normal(9.5, 1.3, n)) * rng.choice([0.2, 1.0], n))
+    return np.column_stack([rng.random(n) < 0.4, rng.random(n) < 0.22, age, bill]).astype(float)
+
+
+def _houses(n: int, rng: Rng) -> Doubles:
+    """Small whole numbers (rooms, storeys, garages) that grow with one another, and a price."""
+    size = rng.standard_normal(n)
+    low, top = np.array([2, 1, 1, 0, 0]), np.array([6, 4, 4, 3, 1])
+    rooms = size[:, None] * rng.uniform(0.2, 0.7, 5) + 0.8 * rng.standard_normal((n, 5))
+    rooms = np.clip(np.round((low + top) / 2.5 + rooms), low, top)
+    price = np.round(np.exp(11 + 0.3 * size + 0.2 * rng.standard_normal(n)), -2)
+    return np.column_stack([rooms, price])
+
+
+def _ages(n: int, rng: Rng) -> Doubles:
+    """Ages and years of service, in whole years."""
+    age = np.round(rng.normal(40, 10, n))
+    service = np.round(np.clip((age - 20) * rng.uniform(0, 1, n), 0, None))
+    return np.column_stack([age, service])[:, : int(rng.integers(1, 3))]
+
+
+def _tallies(n: int, rng: Rng) -> Doubles:
+    d = int(rng.integers(2, 8))
+    return rng.poisson(rng.uniform(0.5, 12, d) * rng.gamma(4, 0.25, (n, 1))).astype(float)
+
+
+def _rounded_gauss(n: int, rng: Rng) -> Doubles:
+    return np.round(_correlated(n, rng, int(rng.integers(2, 8))), int(rng.integers(0, 2)))
+
+
+def _even_spiral(n: int, rng: Rng) -> Doubles:
+    """A spiral, even in arc length."""
+    t = np.linspace(1.0, 4.0, 4000)
+    length = np.cumsum(np.hypot(np.gradient(t), t * 2 * np.pi / 3 * np.gradient(t)))
+    t = np.interp(rng.uniform(length[0], length[-1], n), length, t)
+    X = _polar(t, 2 * np.pi * t / 3)
+    return X + rng.uniform(0.05, 0.15) * rng.standard_normal(X.shape)
+
+
+TABLES = [
+    Family("groups", _table, 150),
+    Family("close groups", lambda n, rng: _table(n, rng, gap=(2.6, 3.6)), 300),
+    Family("groups in 20-D", lambda n, rng: _table(n, rng, d=20, gap=(4, 6)), 150),
+    Family("t groups", lambda n, rng: _table(n, rng, freedom=4.0, gap=(4, 7)), 150),
+    Family("columns of noise", lambda n, rng: _table(n, rng, d=4, noise=6), 150),
+    Family("skewed groups", _skewed_table, 150),
+    Family("groups beside size", _by_size, 150),
+    Family("groups of counts", _counts_table, 150),
+    Family("answers of groups", _answers_of_groups, 150),
+    Family("groups and flags", _with_flags, 150),
+]
+POWER = [
+    Family(f"two Gaussians {apart} apart in {d}-D", _overlapping(d, apart))
+    for d in (2, 5, 10)
+    for apart in (3.0, 3.5, 4.0)
+]
+TABLE_NULLS = [
+    Family("correlated", _correlated, 100),
+    Family("heavy tails", _heavy_table, 100),
+    Family("lognormal table", _lognormal_table, 100),
+    Family("bent", _bent_table, 100),
+    Family("box 5-D", _cube(5), 100),
+    Family("even spiral", _even_spiral, 1000, 5000),
+]
+LATTICES = [
+    Family("answers", _answers, 100),
+    Family("few answers", _few_answers, 100, 6000),
+    Family("customers", _customers, 300, 10_000),
+    Family("houses", _houses, 200),
+    Family("ages", _ages, 100, 6000),
+    Family("tallies", _tallies, 100),
+    Family("rounded Gaussian", _rounded_gauss, 100),
+]
 CLUSTERED = [
     Family("equal blobs", _blobs),
     Family("close blobs", lambda n, rng: _blobs(n, rng, gap=(2.8, 4.0))),

@@ -59,7 +59,7 @@ _PARTS = (
     *_in("kernels.products", "FromScikitLearn"),
     *_in("cluster._inputs", "Coordinates", "SparseCoordinates", "Box", "KernelValues"),
     *_in("cluster._inputs", "Dissimilarities", "Paths", "Stretched"),
-    *_in("cluster._mixture", "GaussianParts"),
+    *_in("cluster._gaussians", "GaussianParts"),
     *_in("sums.columns", "KernelColumns", "PrecomputedKernel", "PrecomputedSqdist"),
     *_in("sums.dense", "DenseSums"),
     *_in("sums.tiles", "TileExpansion"),

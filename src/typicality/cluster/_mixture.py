@@ -1,83 +1,47 @@
 """Groups of Gaussians: mixtures whose parts are joined where no valley separates them."""
 
-import warnings
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import solve_triangular
-from scipy.special import entr, logsumexp, softmax
-from sklearn import config_context
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.ndimage import gaussian_filter1d
+from scipy.special import logsumexp
 from sklearn.base import ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import adjusted_rand_score
-from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from typicality._compat import fit_context
-from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality._words import counted
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._estimator import Estimator
+from typicality.cluster._gaussians import Fit, GaussianParts, fit_mixtures
+from typicality.levelsets.choice import adjusted_rand_matrix
+from typicality.rows.distinct import lexicographic_order
 from typicality.solve.picard import Status
 
 _FEWEST_ROWS = 20  # with fewer the answer is one group
-_MOST_ROWS = 2000  # that mixtures are fitted on
-_MOST_COLUMNS = 500
+_MOST_ROWS = 2000  # on which mixtures are compared
+_ROWS_OF_A_RUN, _SHARE_OF_A_RUN = 1000, 0.8
+_RUNS = 8
+_ROWS_OF_A_START = 500
+_MOST_COLUMNS, _MOST_COLUMNS_OF_FULL = 500, 100
 _MOST_PARTS = 12
+_MOST_DIRECTIONS = 4
+_STEPS = 20
 _ROWS_OF_A_PART = 5
 _ROWS_OF_A_COLUMN = 3  # and part, that covariance matrices with correlations need
-_REGULARISATION = 1e-3  # of the variance of a column
-_VOTERS = 8
+_VOTERS = 8  # of a run
 _SHALLOW = 0.2  # valleys of the log density that separate nothing
+_SURE = 4.1  # standard errors of a valley
 _SMALLEST_SHARE = 0.05  # of the rows, for a group
-_GRID = 129
+_GRID = 512
 _LEAST_SUM = 1e-12
 
 
 class JoinedMixture(ClusterMixin, Estimator):
     """Gaussian mixtures whose parts are joined where no valley separates them.
-
-    A group that is not Gaussian takes several parts, and the density has no valley between them.
-    Two groups of parts are compared on the line that separates them best, their linear
-    discriminant. The *valley* between them is the log density at the lower of the two peaks minus
-    the least log density between the peaks, for the mixture or for a kernel density estimate of the
-    rows, whichever valley is shallower. The pair with the shallowest valley is joined while that is
-    below 0.2. A group with less than 5 % of the rows (outliers, tails) then joins the group to
-    which its valley is the shallowest.
-
-    Mixtures of 1 to 12 parts, with full, tied and diagonal covariance matrices, are fitted on at
-    most 2,000 rows and ordered by ICL, which is BIC plus twice the entropy of the memberships. The
-    best eight of those with a smaller ICL than one Gaussian vote: the answer is the partition with
-    the largest mean adjusted Rand index to all of them.
-
-    Columns are standardised, so their units do not matter. A column with few values is blurred by
-    the distance between neighbouring values, because a part on a single value would have an
-    infinite density. Costs 36 mixtures of at most 2,000 rows, about a second.
-
-    Original to typicality, see docs/theory.
-
-    Parameters
-    ----------
-    random_state : int, RandomState or None, default=None
-        The source of randomness of the starts, the sample and the blur.
-
-    Attributes
-    ----------
-    labels_ : array of shape (n_samples,), int32
-        The group of largest membership, contiguous from 0 by falling size.
-    memberships_ : array of shape (n_samples, n_clusters)
-        The posterior probability of each group, the sum over its parts.
-    n_clusters_ : int
-        The number of groups.
-    agreement_ : float
-        The mean adjusted Rand index of the answer to those of all mixtures that voted; 1 where none
-        did.
-    cluster_centers_ : array of shape (n_clusters, n_features)
-        The mean of each group.
     """
 
     _parts: "GaussianParts"
@@ -105,26 +69,20 @@ class JoinedMixture(ClusterMixin, Estimator):
 
     def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
         random = check_random_state(self.random_state)
-        self._center, self._scale = _center_and_scale(rows)
-        standard = some = (rows - self._center) / self._scale
-        if len(rows) > _MOST_ROWS:
-            some = standard[np.sort(random.choice(len(rows), _MOST_ROWS, replace=False))]
-        blurred = _blurred(some, random)
-        voters = [_joined(parts, blurred) for parts in _voting_parts(blurred, random)]
-        chosen, self.agreement_ = _elect(voters, some) if voters else (_one_gaussian(blurred), 1.0)
+        ordered = rows[lexicographic_order(rows)]
+        self._center, self._scale = _center_and_scale(ordered)
+        standard = (ordered - self._center) / self._scale
+        some = standard[random.permutation(len(rows))[:_MOST_ROWS]]
+        chosen, self.agreement_, self.numbers_ = _choose(some, random)
         self._parts = chosen.numbered(standard)
-        self.memberships_ = self._parts.memberships(standard).astype(rows.dtype)
+        self.memberships_ = self._parts.memberships((rows - self._center) / self._scale).astype(rows.dtype)
         self.labels_ = self.memberships_.argmax(axis=1).astype(np.int32)
         self.n_clusters_ = self.memberships_.shape[1]
         self.prototype_labels_ = np.arange(self.n_clusters_, dtype=np.int32)
         centers = self._parts.group_means() * self._scale + self._center
         self.cluster_centers_ = centers.astype(rows.dtype)
         self.n_iter_, self.status_ = chosen.n_iter, Status.CONVERGED
-        self.sums_ = (
-            f"Gaussian mixtures of up to {_MOST_PARTS} components were fitted on "
-            f"{counted(len(some), 'row')}; the result was chosen by agreement among "
-            f"{counted(len(voters), 'candidate')}."
-        )
+        self.sums_ = ""
 
     def predict(self, X: ArrayLike) -> Labels:
         """The group of largest membership."""
@@ -154,68 +112,6 @@ class JoinedMixture(ClusterMixin, Estimator):
         return [f"membership_{k}" for k in range(self.n_clusters_)]
 
 
-@dataclass(frozen=True, eq=False)
-class GaussianParts:
-    """A Gaussian mixture, and the group that each of its parts belongs to.
-
-    Parameters
-    ----------
-    weights : array of shape (k,)
-        The shares of the parts.
-    means : array of shape (k, d)
-        Their means.
-    covariances : array of shape (k, d, d)
-        Their covariance matrices.
-    groups : array of shape (k,)
-        Their groups, contiguous from 0.
-    n_iter : int
-        The iterations of the fit.
-    """
-
-    weights: Annotated[Doubles, "_parts"]
-    means: Annotated[Doubles, "_parts d"]
-    covariances: Annotated[Doubles, "_parts d d"]
-    groups: Annotated[Places, "_parts", Index("_parts")]
-    n_iter: int
-
-    @one_blas_thread()
-    def log_densities(self, rows: Doubles) -> Doubles:
-        """The weighted log density of each part at each row."""
-        log = np.empty((len(rows), len(self.weights)))
-        for k, factor in enumerate(np.linalg.cholesky(self.covariances)):
-            scaled = solve_triangular(factor, (rows - self.means[k]).T, lower=True)
-            log[:, k] = (
-                -0.5 * np.einsum("ij,ij->j", scaled, scaled) - np.log(factor.diagonal()).sum()
-            )
-        return log + np.log(self.weights)
-
-    @one_blas_thread()
-    def memberships(self, rows: Doubles) -> Doubles:
-        """The posterior probability of each group."""
-        return np.asarray(softmax(self.log_densities(rows), axis=1) @ self._is_in)
-
-    @property
-    def _is_in(self) -> Doubles:
-        """1 where a part, the row, belongs to a group, the column."""
-        return np.eye(self.groups.max() + 1)[self.groups]
-
-    def group_means(self) -> Doubles:
-        """The mean of each group."""
-        share = self._is_in.T * self.weights
-        return np.asarray(share @ self.means / share.sum(axis=1, keepdims=True))
-
-    def numbered(self, rows: Doubles) -> "GaussianParts":
-        """Number the groups by falling size; a group without rows joins the largest one."""
-        memberships = self.memberships(rows)
-        sizes = np.bincount(memberships.argmax(axis=1), minlength=memberships.shape[1])
-        order = np.argsort(-sizes, kind="stable")
-        number = np.zeros(len(sizes), np.intp)
-        n_groups = np.count_nonzero(sizes)
-        number[order[:n_groups]] = np.arange(n_groups)
-        parts = replace(self, groups=number[self.groups])
-        return parts if n_groups == len(sizes) else parts.numbered(rows)
-
-
 def _center_and_scale(rows: Floats) -> tuple[Doubles, Doubles]:
     """The means and standard deviations of the columns; one for a column that is constant."""
     largest = np.abs(rows).max(axis=0).astype(np.float64)
@@ -225,80 +121,148 @@ def _center_and_scale(rows: Floats) -> tuple[Doubles, Doubles]:
     return center * unit, np.where(spread > 1e-12, spread, 1.0) * unit
 
 
-def _blurred(rows: Doubles, random: np.random.RandomState) -> Doubles:
-    """Rows moved at random, by up to half the median distance of neighbouring values."""
-    values = [np.unique(column) for column in rows.T]
-    gaps = np.array([np.median(np.diff(v)) if len(v) > 1 else 1.0 for v in values])
-    return np.asarray(rows + gaps * random.uniform(-0.5, 0.5, rows.shape))
+# ---- candidates ----------------------------------------------------------------------------------
 
 
-# ---- mixtures ------------------------------------------------------------------------------------
+class _Run(NamedTuple):
+    """Rows of a run, blurred, and its mixtures that are better than one Gaussian by ICL and BIC."""
+
+    rows: Doubles
+    by_icl: list[Fit]
+    by_bic: list[Fit]
 
 
-def _one_gaussian(rows: Doubles) -> GaussianParts:
-    variances = rows.var(axis=0) + _REGULARISATION
-    return GaussianParts(
-        np.ones(1), rows.mean(axis=0)[None], np.diag(variances)[None], np.zeros(1, np.intp), 1
-    )
+def _run(rows: Doubles, pursued: Doubles, steps: Doubles, random: np.random.RandomState) -> _Run:
+    n_rows = min(_ROWS_OF_A_RUN, int(np.ceil(_SHARE_OF_A_RUN * len(rows))))
+    some = random.permutation(len(rows))[:n_rows]
+    rows, pursued = rows[some], pursued[some]
+    rows = rows + steps * random.uniform(-0.5, 0.5, rows.shape)
+    fits = _candidates(rows, pursued, random)
+    single = {fit.kind: fit.bic for fit in fits if len(fit.parts.weights) == 1}
+    least = min(single.values(), default=np.inf)
+    correlated = min(single.get(kind, np.inf) for kind in ("full", "tied"))
+    bar = {"full": correlated, "tied": correlated, "diag": least}
+    several = sorted((fit for fit in fits if len(fit.parts.weights) > 1), key=lambda fit: fit.icl)
+    by_icl = [fit for fit in several if fit.icl < least][:_VOTERS]
+    return _Run(rows, by_icl, [fit for fit in several if fit.bic < bar[fit.kind]][:_VOTERS])
 
 
-def _voting_parts(rows: Doubles, random: np.random.RandomState) -> list[GaussianParts]:
-    """The best mixtures, by ICL, of those that are better than one Gaussian."""
-    if len(rows) < _FEWEST_ROWS or rows.shape[1] > _MOST_COLUMNS:
-        return []
-    seed = random.randint(2**31 - 1)
-    with threadpool_limits(1):  # the matrices are small: threads would wait for one another
-        fits = [
-            _fit(rows, kind, n_parts, seed)
-            for kind in ("full", "tied", "diag")
-            for n_parts in range(1, _MOST_PARTS + 1)
-            if _has_enough_rows(rows, kind, n_parts)
-        ]
-    one = min(icl for icl, mixture in fits if mixture.n_components == 1)
-    better = [(icl, mixture) for icl, mixture in fits if mixture.n_components > 1 and icl < one]
-    best = sorted(better, key=lambda fit: fit[0])[:_VOTERS]
-    return [_parts_of(mixture) for _, mixture in best]
+def _candidates(rows: Doubles, pursued: Doubles, random: np.random.RandomState) -> list[Fit]:
+    """The better one of two starts, for each kind of mixture and each number of parts."""
+    starts = _starts(rows, rows, range(1, _MOST_PARTS + 1), random)
+    for number in range(2, pursued.shape[1] + 2):
+        starts += _starts(rows, pursued[:, : number - 1], range(number, number + 1), random)
+    best: dict[tuple[str, int], Fit] = {}
+    for kind in ("full", "tied", "diag"):
+        allowed = [start for start in starts if _has_enough_rows(rows, kind, start.max() + 1)]
+        for fit in fit_mixtures(rows, kind, allowed) if allowed else []:
+            key = kind, len(fit.parts.weights)
+            if key not in best or fit.bic < best[key].bic:
+                best[key] = fit
+    return list(best.values())
+
+
+def _starts(
+    rows: Doubles, places: Doubles, numbers: range, random: np.random.RandomState
+) -> list[Places]:
+    """Rows by the nearest mean of the clusters of Ward's method, in places of some of the rows."""
+    some = places[random.permutation(len(rows))[:_ROWS_OF_A_START]]
+    tree = linkage(some, "ward")
+    starts = []
+    for number in numbers:
+        if number > len(some):
+            break
+        labels = fcluster(tree, number, "maxclust") - 1
+        counts = np.bincount(labels)
+        means = np.eye(len(counts))[labels].T @ some / counts[:, None]
+        distance = (means**2).sum(axis=1) - 2 * places @ means.T
+        starts.append(np.unique(distance.argmin(axis=1), return_inverse=True)[1])
+    return starts
+
+
+def _least_kurtosis(rows: Doubles, random: np.random.RandomState) -> Doubles:
+    """The rows in directions of least kurtosis, in which two groups lie apart.
+
+    Whitened rows z are searched by the fixed point w <- (m4 + 3) w - mean(z (w'z)^3) with m4 =
+    mean((w'z)^4), from several starts; then in what is orthogonal to the directions found.
+    """
+    n_rows, d = rows.shape
+    left, lengths, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
+    kept = (lengths > 1e-3 * lengths[0]) & (np.arange(len(lengths)) < max(1, n_rows // 5))
+    white = left[:, kept] * np.sqrt(n_rows)
+    found = np.empty((n_rows, 0))
+    for _ in range(min(_MOST_DIRECTIONS, white.shape[1])):
+        q = white.shape[1]
+        w = np.hstack([np.eye(q)[:, :8], random.normal(size=(q, 8))])
+        for _ in range(_STEPS):
+            w /= np.linalg.norm(w, axis=0)
+            z = white @ w
+            cubes = z * z * z
+            fourth = np.einsum("ij,ij->j", cubes, z) / n_rows
+            best = w[:, [fourth.argmin()]]
+            w = w * (fourth + 3.0) - white.T @ cubes / n_rows
+        found = np.hstack([found, white @ best])
+        white = white @ np.linalg.qr(np.hstack([best, np.eye(q)]))[0][:, 1:q]
+    return found
 
 
 def _has_enough_rows(rows: Doubles, kind: str, n_parts: int) -> bool:
     n_rows, n_columns = rows.shape
+    if kind == "full" and n_columns > _MOST_COLUMNS_OF_FULL:
+        return False
     columns = {"full": n_columns * n_parts, "tied": n_columns, "diag": 0}[kind]
     return bool(n_rows >= max(_ROWS_OF_A_PART * n_parts, _ROWS_OF_A_COLUMN * columns))
 
 
-def _fit(rows: Doubles, kind: str, n_parts: int, seed: int) -> tuple[float, Any]:
-    """The ICL of a mixture, and the mixture."""
-    mixture = GaussianMixture(
-        n_parts, covariance_type=kind, reg_covar=_REGULARISATION, random_state=seed
-    )
-    # The start by k-means does not work with array_api_dispatch; rows are NumPy arrays here.
-    with warnings.catch_warnings(), config_context(array_api_dispatch=False):
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of k-means too: duplicates
-        mixture.fit(rows)
-    entropy = float(entr(mixture.predict_proba(rows)).sum())
-    return float(mixture.bic(rows)) + 2 * entropy, mixture
+# ---- the vote ------------------------------------------------------------------------------------
 
 
-def _parts_of(mixture: Any) -> GaussianParts:
-    n_parts, n_columns = mixture.means_.shape
-    covariances = mixture.covariances_
-    if mixture.covariance_type == "diag":
-        covariances = covariances[:, :, None] * np.eye(n_columns)
+def _choose(rows: Doubles, random: np.random.RandomState) -> tuple[GaussianParts, float, list[int]]:
+    """The joined mixture that agrees best with those of all runs.
+
+    If candidates by ICL find one group, candidates by BIC may vote for more, with clear valleys.
+    """
+    one = _one_gaussian(rows)
+    if len(rows) < _FEWEST_ROWS or rows.shape[1] > _MOST_COLUMNS:
+        return one, 1.0, []
+    values = [np.unique(column) for column in rows.T]
+    steps = np.array([np.median(np.diff(v)) if len(v) > 1 else 1.0 for v in values])
+    blurred = rows + steps * random.uniform(-0.5, 0.5, rows.shape)
+    pursued = _least_kurtosis(blurred, random)
+    runs = [_run(rows, pursued, steps, random) for _ in range(_RUNS)]
+    for stage, candidates in (("icl", [run.by_icl for run in runs]), ("bic", [run.by_bic for run in runs])):
+        if not any(candidates):
+            continue
+        voters, partitions, owner, weights = [], [], [], []
+        for number, (run, fits) in enumerate(zip(runs, candidates, strict=True)):
+            mine = [_joined(fit.parts, run.rows) for fit in fits] or [one]
+            for parts in mine:
+                parts = _without_shared(parts, run.rows)
+                voters.append(parts)
+                partitions.append(parts.memberships(rows).argmax(axis=1))
+                owner.append(number)
+                weights.append(1.0 / len(mine))
+        agreement = adjusted_rand_matrix(partitions)
+        owner, weights = np.array(owner), np.array(weights)
+        best = int((agreement @ weights).argmax())
+        own = [np.flatnonzero(owner == r) for r in range(_RUNS)]
+        answers = [v[agreement[np.ix_(v, v)].mean(axis=1).argmax()] for v in own]
+        numbers = [voters[a].n_groups for a in answers]
+        score = float(agreement[best, answers].mean())
+        if voters[best].n_groups > 1 and (stage == "icl" or _is_sure(voters[best], blurred)):
+            break
+        if stage == "icl":
+            first = voters[best], score, numbers
+    else:
+        return (one, 1.0, []) if not any(run.by_icl for run in runs) else first
+    return voters[best], score, numbers
+
+
+def _one_gaussian(rows: Doubles) -> GaussianParts:
+    variances = rows.var(axis=0) + 1e-3
     return GaussianParts(
-        np.maximum(mixture.weights_, np.finfo(np.float64).tiny),
-        mixture.means_,
-        np.broadcast_to(covariances, (n_parts, n_columns, n_columns)).copy(),
-        np.arange(n_parts),
-        int(mixture.n_iter_),
+        np.ones(1), rows.mean(axis=0)[None], np.diag(variances)[None], np.zeros(1, np.intp), 1
     )
-
-
-def _elect(voters: list[GaussianParts], rows: Doubles) -> tuple[GaussianParts, float]:
-    """The mixture that agrees best with all of them, and its mean adjusted Rand index."""
-    partitions = [parts.memberships(rows).argmax(axis=1) for parts in voters]
-    agreements = [[adjusted_rand_score(a, b) for b in partitions] for a in partitions]
-    scores = np.array(agreements).mean(axis=1)
-    return voters[int(scores.argmax())], float(scores.max())
 
 
 # ---- joining -------------------------------------------------------------------------------------
@@ -313,8 +277,8 @@ def _joined(parts: GaussianParts, rows: Doubles) -> GaussianParts:
     def valley(i: int, j: int) -> float:
         pair = (min(i, j), max(i, j))
         if pair not in valleys:
-            members = [rows[groups[owner] == group] for group in pair]
-            valleys[pair] = _valley(parts, groups == pair[0], groups == pair[1], *members)
+            masks = [groups == group for group in pair]
+            valleys[pair] = _valley(parts, *masks, rows, owner).depth
         return valleys[pair]
 
     def join(i: int, j: int) -> None:
@@ -337,16 +301,50 @@ def _joined(parts: GaussianParts, rows: Doubles) -> GaussianParts:
     return replace(parts, groups=np.unique(groups, return_inverse=True)[1])
 
 
+def _without_shared(parts: GaussianParts, rows: Doubles) -> GaussianParts:
+    """Leave out parts that no valley separates from another group, but one of each group.
+
+    Such a part is a halo around several groups.
+    """
+    owner = parts.log_densities(rows).argmax(axis=1)
+    numbers = np.arange(len(parts.weights))
+    shared = np.zeros(len(numbers), bool)
+    for k, group in enumerate(parts.groups):
+        others = [g for g in range(parts.n_groups) if g != group]
+        if others and np.count_nonzero(parts.groups == group) > 1:
+            depths = [_valley(parts, numbers == k, parts.groups == g, rows, owner).depth for g in others]
+            shared[k] = min(depths) < _SHALLOW
+    for group in range(parts.n_groups):
+        if shared[parts.groups == group].all():
+            shared[parts.groups == group] = False
+    return parts.take(~shared) if shared.any() else parts
+
+
+def _is_sure(parts: GaussianParts, rows: Doubles) -> bool:
+    """Whether all valleys are deeper than chance makes them."""
+    owner = parts.log_densities(rows).argmax(axis=1)
+    masks = [parts.groups == group for group in range(parts.n_groups)]
+    valleys = [_valley(parts, a, b, rows, owner) for i, a in enumerate(masks) for b in masks[:i]]
+    return all(each.depth >= _SURE * np.sqrt(0.707 / max(each.n_rows, 1e-9)) for each in valleys)
+
+
+class _Valley(NamedTuple):
+    """How deep a valley is, and how many rows are at its bottom, under the kernel."""
+
+    depth: float
+    n_rows: float
+
+
 def _valley(
     parts: GaussianParts,
     first: NDArray[np.bool_],
     second: NDArray[np.bool_],
-    first_rows: Doubles,
-    second_rows: Doubles,
-) -> float:
-    """How deep the valley between two groups of parts is, on their linear discriminant.
+    rows: Doubles,
+    owner: Places,
+) -> _Valley:
+    """The valley between two groups of parts, on their linear discriminant.
 
-    `first` and `second` are masks of the parts, `first_rows` and `second_rows` the rows of each.
+    `first` and `second` are masks of the parts, `owner` is the part of each row.
     """
     means = [parts.weights[g] @ parts.means[g] / parts.weights[g].sum() for g in (first, second)]
     both = first | second
@@ -356,25 +354,30 @@ def _valley(
     middle = parts.means[both] @ line
     width = np.sqrt(np.einsum("i,kij,j->k", line, covariances, line))
     if not width.min() > 0:  # the means coincide
-        return 0.0
-    grid = np.linspace(middle.min() - width.max(), middle.max() + width.max(), _GRID)
+        return _Valley(0.0, 0.0)
+    low, high = middle.min() - width.max(), middle.max() + width.max()
+    grid = np.linspace(low, high, _GRID)
     log = np.log(weights / width) - 0.5 * ((grid[:, None] - middle) / width) ** 2
-    depth = _depth(*(logsumexp(log[:, g[both]], axis=1) for g in (first, second)))
-    if not (len(first_rows) and len(second_rows)):
-        return depth
-    places = [first_rows @ line, second_rows @ line]
+    density = np.exp(log)
+    depth, _ = _depth(density[:, first[both]].sum(axis=1), density[:, second[both]].sum(axis=1))
+    places = [rows[g[owner]] @ line for g in (first, second)]
+    if not all(map(len, places)):
+        return _Valley(depth, 0.0)
     # Silverman's rule for the smaller and the narrower of both.
     spread = max(min(place.std() for place in places), 1e-9 * width.max())
     bandwidth = 1.06 * spread * min(map(len, places)) ** -0.2
-    sums = [
-        np.exp(-0.5 * ((grid[:, None] - place) / bandwidth) ** 2).sum(axis=1) for place in places
-    ]
-    return min(depth, _depth(*(np.log(np.maximum(each, _LEAST_SUM)) for each in sums)))
+    step = grid[1] - grid[0]
+    counts = [np.histogram(place, _GRID, (low - step / 2, high + step / 2))[0] for place in places]
+    kernel = bandwidth / step
+    sums = [gaussian_filter1d(c.astype(np.float64), kernel, mode="constant") for c in counts]
+    of_rows, bottom = _depth(*sums)
+    n_rows = (sums[0] + sums[1])[bottom] * kernel * np.sqrt(2 * np.pi)
+    return _Valley(min(depth, of_rows), float(n_rows))
 
 
-def _depth(first: Doubles, second: Doubles) -> float:
-    """The lower peak of the sum of two densities minus the least value between, in logarithms."""
-    log = np.logaddexp(first, second)
+def _depth(first: Doubles, second: Doubles) -> tuple[float, int]:
+    """How much the logarithm falls from the lower peak of a sum of densities, and where to."""
+    log = np.log(np.maximum(first + second, _LEAST_SUM))
     left, right = sorted((int(first.argmax()), int(second.argmax())))
     bottom = left + int(log[left : right + 1].argmin())
-    return float(min(log[: bottom + 1].max(), log[bottom:].max()) - log[bottom])
+    return float(min(log[: bottom + 1].max(), log[bottom:].max()) - log[bottom]), bottom

@@ -83,7 +83,7 @@ class DistinctRows:
         weight = None if sample_weight is None else sample_weight[index]
         total = np.bincount(copy_of, weight, minlength=len(first)).astype(np.float64)
         places = index[first]
-        order = _lexicographic_order(X[places])
+        order = lexicographic_order(X[places])
         places = places[order]
         return cls(X[places], total[order], places + first_row, n_distinct, at_most)
 
@@ -155,7 +155,7 @@ def _estimated(n_rows: int, limit: np.uint64) -> int:
     return max(n_rows + 1, round((n_rows - 1) / ((int(limit) + 1) / 2**64)))
 
 
-def _lexicographic_order(rows: Floats) -> Places:
+def lexicographic_order(rows: Floats) -> Places:
     if len(rows) < 2:
         return np.arange(len(rows))
     if is_sparse(rows):
