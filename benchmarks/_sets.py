@@ -437,7 +437,7 @@ def _table(
     rng: Rng,
     *,
     d: int | None = None,
-    gap: tuple[float, float] = (3.0, 6.0),
+    gap: tuple[float, float] = (2.8, 5.0),
     freedom: float = np.inf,
     noise: int = 0,
 ) -> Labelled:
@@ -447,7 +447,7 @@ def _table(
     centers = np.column_stack([centers, np.zeros((k, d - centers.shape[1]))])
     parts = []
     for size, center in zip(_sizes(n, k, rng, uneven=4.0), centers, strict=True):
-        Z = rng.standard_normal((size, d)) * 2.5 ** rng.uniform(-1, 0, d)
+        Z = rng.standard_normal((size, d)) * 1.5 ** rng.uniform(-1, 1, d)
         if np.isfinite(freedom):
             Z /= np.sqrt(rng.chisquare(freedom, (size, 1)) / freedom)
         parts.append(center + _turned(Z, rng))
@@ -463,7 +463,7 @@ def _skewed_table(n: int, rng: Rng) -> Labelled:
 
 def _by_size(n: int, rng: Rng) -> Labelled:
     """Groups beside a common factor that dominates all columns, as the size of animals does."""
-    X, y = _table(n, rng, d=5, gap=(5.0, 9.0))
+    X, y = _table(n, rng, d=5, gap=(3.5, 7.0))
     return X + rng.uniform(2, 6) * rng.standard_normal((len(X), 1)), y
 
 
@@ -579,7 +579,7 @@ def _even_spiral(n: int, rng: Rng) -> Doubles:
 TABLES = [
     Family("groups", _table, 150),
     Family("close groups", lambda n, rng: _table(n, rng, gap=(2.6, 3.6)), 300),
-    Family("groups in 20-D", lambda n, rng: _table(n, rng, d=20, gap=(4, 6)), 150),
+    Family("groups in 20-D", lambda n, rng: _table(n, rng, d=20, gap=(3.5, 6)), 150),
     Family("t groups", lambda n, rng: _table(n, rng, freedom=4.0, gap=(4, 7)), 150),
     Family("columns of noise", lambda n, rng: _table(n, rng, d=4, noise=6), 150),
     Family("skewed groups", _skewed_table, 150),

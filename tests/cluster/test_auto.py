@@ -1,14 +1,18 @@
 """The automatic method, and the joined mixture it uses from four columns on."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
-from sklearn.datasets import make_moons
+from scipy.stats import spearmanr
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 import typicality
 from typicality import AlphaCutClustering, AutoClustering, EntropyCMeans
 from typicality.cluster._mixture import JoinedMixture
 from typicality.exceptions import ClusteringWarning
+from typicality.preprocessing import ColumnScaler
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning"),
@@ -50,13 +54,12 @@ def test_mixture_decides_from_four_columns_on(model, three):
     assert model.explanation_.startswith(
         "3 clusters by a Gaussian mixture, the first choice for four"
     )
-    assert "density would give" in model.explanation_
-    assert "round groups" in model.explanation_
-    assert 0.5 < model.agreement_ <= 1
+    assert model.explanation_.endswith("all 8 runs of the mixture find 3.")
+    assert 0.9 < model.agreement_ <= 1
 
 
 def test_density_is_asked_where_the_mixture_sees_one(monkeypatch):
-    monkeypatch.setattr("typicality.cluster._mixture._voting_parts", lambda *_: [])
+    monkeypatch.setattr("typicality.cluster._mixture._FEWEST_ROWS", 1000)
     X, _ = groups(np.random.default_rng(0), [100, 100], [0, 8], n_columns=4)
     found = AutoClustering(random_state=0).fit(X)
     assert isinstance(found.estimator_, AlphaCutClustering)
@@ -90,6 +93,122 @@ def test_very_wide_tables_are_left_to_density():
     found = AutoClustering(random_state=0).fit(X)
     assert isinstance(found.estimator_, AlphaCutClustering)
     assert adjusted_rand_score(truth, found.labels_) == 1.0
+
+
+# ---- orders of rows, seeds, power, lattices ------------------------------------------------------
+
+
+def standardised(load):
+    X = load().data
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+@pytest.mark.parametrize("n_columns", [2, 5])
+def test_order_of_rows_changes_no_bit(n_columns):
+    X = np.round(groups(np.random.default_rng(3), [90, 60], [0, 3], n_columns)[0], 1)
+    found = AutoClustering().fit(X)
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(X))
+        again = AutoClustering().fit(X[order])
+        np.testing.assert_array_equal(again.labels_, found.labels_[order])
+        np.testing.assert_array_equal(again.memberships_, found.memberships_[order])
+        assert (again.explanation_, again.agreement_) == (found.explanation_, found.agreement_)
+
+
+def test_rows_alone_have_the_memberships_of_the_fit(model, three):
+    X = three[0]
+    for rows in ([3], [7, 120], range(40, 100)):
+        alone = model.predict_memberships(X[list(rows)])
+        np.testing.assert_array_equal(alone, model.memberships_[list(rows)])
+
+
+@pytest.mark.parametrize(
+    ("load", "fewest"), [(load_iris, 10), (load_wine, 10), (load_breast_cancer, 9)]
+)
+def test_seeds_hardly_change_the_number_of_clusters(load, fewest):
+    X = standardised(load)
+    numbers = [AutoClustering(random_state=seed).fit(X).n_clusters_ for seed in range(10)]
+    assert numbers.count(3) >= fewest
+
+
+def test_no_random_state_is_the_seed_0(three):
+    found = AutoClustering().fit(three[0])
+    np.testing.assert_array_equal(
+        found.memberships_, AutoClustering(random_state=0).fit(three[0]).memberships_
+    )
+
+
+def test_runs_that_disagree_are_named():
+    found = AutoClustering().fit(standardised(load_iris))
+    counts = Counter(found.estimator_.runs_)
+    assert counts[3] == max(counts.values()) < 8
+    assert f"{counts[3]} of 8 runs of the mixture find 3 clusters, " in found.explanation_
+    assert 0.5 < found.agreement_ < 1.0
+
+
+@pytest.mark.parametrize("n_columns", [5, 10])
+def test_two_gaussians_that_overlap_are_two_clusters(n_columns):
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 1000)
+    X = rng.normal(size=(1000, n_columns))
+    X[:, 0] += 3.5 * truth
+    found = AutoClustering().fit(X)
+    assert found.n_clusters_ == 2
+    assert adjusted_rand_score(truth, found.labels_) > 0.75
+
+
+def customers(rng, n):
+    """Two flags, ages in years, and a bill with a heavy tail."""
+    age = np.clip(np.round(21 + rng.gamma(2.5, 6.0, n)), 21, 79)
+    bill = np.round(np.exp(rng.normal(9.5, 1.3, n)))
+    return np.column_stack([rng.random(n) < 0.4, rng.random(n) < 0.2, age, bill]).astype(float)
+
+
+def answers(rng, n):
+    """Answers on a scale of five that share a common factor."""
+    return np.clip(np.round(3 + rng.normal(size=(n, 1)) + rng.normal(size=(n, 3))), 1, 5)
+
+
+def ages(rng, n):
+    return np.round(rng.normal(40, 10, (n, 1)))
+
+
+@pytest.mark.parametrize("make", [customers, answers, ages])
+def test_steps_of_columns_are_no_gaps(make):
+    for seed in range(3):
+        X = ColumnScaler().fit_transform(make(np.random.default_rng(seed), 1000))
+        assert AutoClustering().fit(X).n_clusters_ == 1
+
+
+def test_clusters_of_whole_numbers_are_found_where_gaps_are_wider_than_steps():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 600)
+    X = np.round(rng.normal(size=(600, 2)) * 2 + 14 * truth[:, None])
+    found = AutoClustering().fit(X)
+    core = found.labels_ >= 0
+    assert found.n_clusters_ == 2
+    assert adjusted_rand_score(truth[core], found.labels_[core]) > 0.95
+    np.testing.assert_array_equal(found.predict(X), found.labels_)
+
+
+def test_labels_of_rows_without_steps_are_those_of_predict():
+    X = ColumnScaler().fit_transform(customers(np.random.default_rng(0), 1000))
+    found = AutoClustering().fit(X)
+    assert AlphaCutClustering().fit(X).n_clusters_ > 1 == found.n_clusters_
+    assert "gaps no wider than the step of a column were ignored" in found.explanation_
+    np.testing.assert_array_equal(found.predict(X), found.labels_)
+    np.testing.assert_array_equal(found.predict_memberships(X), found.memberships_)
+
+
+def test_agreement_is_higher_for_better_answers():
+    """Over pairs of groups at growing distances, it follows the agreement with the truth."""
+    agreements, indices = [], []
+    for seed, apart in enumerate(np.linspace(3.6, 7.0, 10)):
+        X, truth = groups(np.random.default_rng(seed), [80, 80, 80], [0, 0.5 * apart, apart], 4)
+        found = AutoClustering().fit(X)
+        agreements.append(found.agreement_)
+        indices.append(adjusted_rand_score(truth, found.labels_))
+    assert spearmanr(agreements, indices).statistic > 0.5
 
 
 # ---- the contract of an estimator ----------------------------------------------------------------

@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from reference.page_labels import decode, labels_at, levels_to_try
 from report.conftest import fitted, payload_of, three_groups
 from typicality import AlphaCutClustering, AutoClustering, FuzzyCMeans, OneClusterPCM, SequentialPCM
+from typicality.cluster._mixture import JoinedMixture
 from typicality.fitted import view
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation
@@ -280,7 +281,8 @@ def test_dates_and_huge_numbers_keep_their_digits(prototypes, rows, values):
         (AlphaCutClustering(), "more than one cluster"),
         (AlphaCutClustering(alpha=0.3), "level was chosen"),
         (AlphaCutClustering(alpha=0.999), "No group"),
-        (AutoClustering(random_state=0), "The methods agree"),
+        (AutoClustering(), "more than one cluster"),
+        (JoinedMixture(), "Runs on parts of the rows agree"),
         (FuzzyCMeans(3, random_state=0), "number of clusters was given"),
         (SequentialPCM(), "smallest separation"),
         (OneClusterPCM(), "of 1,000 ordinary rows are flagged too"),

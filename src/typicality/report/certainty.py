@@ -16,21 +16,24 @@ _CLOSELY, _PARTLY = 0.8, 0.5  # adjusted Rand index
 def how_sure(model: Any, found: FittedView, clusters: ClusterTable) -> str:
     """What the fit knows about its own answer.
 
-    A detector knows how many ordinary rows it flags; an automatic choice how far other methods
-    agree; clusters of many scales how far gaps exceed chance; a level and prototypes how far apart
+    A detector knows how many ordinary rows it flags; a joined mixture how far its runs agree;
+    clusters of many scales how far gaps exceed chance; a level and prototypes how far apart
     the two closest clusters are.
     """
     if found.kind == "detector":
         return _of_detector(chosen_method(model), found)
     if not len(clusters.labels):
         return "No group of rows is dense enough to be called a cluster."
-    if model is not chosen_method(model):
+    method = chosen_method(model)
+    if getattr(method, "runs_", None):
         return (
-            f"The methods agree {_agree(model.agreement_)} on this answer "
-            f"({model.agreement_:.2f}, where 1 is the same answer and 0 is chance)."
+            f"Runs on parts of the rows agree {_agree(method.agreement_)} on this answer "
+            f"({method.agreement_:.2f}, where 1 is the same answer and 0 is chance)."
         )
-    if getattr(model, "evidence_", None) is not None:
-        return _of_evidence(model)
+    if getattr(method, "evidence_", None) is not None:
+        return _of_evidence(method)
+    if model is not method:
+        return "A split was requested: no method sees a gap between groups."
     return _of_distances(model, found, clusters)
 
 

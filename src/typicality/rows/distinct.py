@@ -156,6 +156,7 @@ def _estimated(n_rows: int, limit: np.uint64) -> int:
 
 
 def lexicographic_order(rows: Floats) -> Places:
+    """The places of the rows in the order of their first column, then of their second, ..."""
     if len(rows) < 2:
         return np.arange(len(rows))
     if is_sparse(rows):
