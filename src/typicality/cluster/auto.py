@@ -302,7 +302,8 @@ class _Methods:
         if coarse is None:
             return _Answer(name, model, messages, at_least > 1)
         remark = (
-            f"gaps no wider than the step of a column were ignored ({model.n_clusters_} before)"
+            "gaps no wider than the step of a column were ignored, else density would give "
+            f"{model.n_clusters_}"
         )
         return _Answer(name, coarse, messages, at_least > 1, (remark,))
 
