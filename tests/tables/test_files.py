@@ -167,6 +167,14 @@ CELLS = {
         [2, 3, 4],
         "decimal commas",
     ),
+    "delimiters at the ends of rows": (
+        "a,b\n1,2,\n3,4,\n",
+        {},
+        ("a", "b", "column 3"),
+        ["1 2 ", "3 4 "],
+        [2, 3],
+        "",
+    ),
     "no name for names of rows": (
         '"mpg","cyl"\n"Mazda RX4",21,6\n"Hornet",21.4,4\n',
         {},

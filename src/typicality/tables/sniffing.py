@@ -265,9 +265,10 @@ def _records(text: str, delimiter: str, *, escaped: bool = False, strict: bool =
     widths = {len(row) for row in rows[1:_N_ROWS]}
     is_short = bool(rows) and len(rows[0]) > 1 and widths == {len(rows[0]) + 1}
     is_short = is_short and not any(map(is_number, rows[0]))
+    ends_in_delimiter = is_short and not any(row[-1].strip() for row in rows[1:])
     if is_short:
-        rows[0].insert(0, "")
-    return _Records(rows, error, ends, is_short)
+        rows[0].insert(len(rows[0]) if ends_in_delimiter else 0, "")
+    return _Records(rows, error, ends, is_short and not ends_in_delimiter)
 
 
 def _layout(text: str, candidates: Sequence[str]) -> tuple[str, int]:
