@@ -263,12 +263,6 @@ class Run:
         """Where the model has its columns of categories; None without categories and ranks."""
         return getattr(self._scaler, "_layout", None)
 
-    @property
-    def fdr(self) -> float | None:
-        """The false discovery rate at which the command flagged rows, if it was given one."""
-        rate: float | None = self.record["results"].get("fdr")
-        return rate
-
     def unscaled(self, scaled: Doubles, near: Doubles) -> Any:
         """Scaled numbers in the units of the file; places have the height of scaled rows `near`."""
         if hasattr(self._scaler, "axes_"):

@@ -27,21 +27,17 @@ WRONG = {  # and what the message names
         ["-m", "fcm", "-k", "2", "--param", "random_state=2"],
         ["The option --seed sets random_state"],
     ),
-    "memberships": (
-        ["-m", "fcm", "-k", "2", "--param", "store_memberships=False"],
-        ["store_memberships cannot be changed"],
-    ),
     "matrices": (
         ["-m", "fcm", "-k", "2", "--param", "kernel=precomputed"],
         ["kernel 'precomputed'"],
     ),
-    "categories": (
-        ["-m", "alpha-cut", "--categorical", "auto", "--param", "kernel=laplacian"],
-        ["'laplacian' compares only numbers"],
-    ),
     "distances": (
         ["-m", "alpha-cut", "--param", "kernel=dissimilarities"],
         ["kernel 'dissimilarities'"],
+    ),
+    "categories": (
+        ["-m", "alpha-cut", "--categorical", "auto", "--param", "kernel=laplacian"],
+        ["'laplacian' compares only numbers"],
     ),
 }
 

@@ -52,10 +52,6 @@ def configure(
             )
         if given.get(name) is not None or name in ("n_clusters", "random_state"):
             raise WrongUseError(f"The option {OPTIONS[name]} sets {name}; leave it out of --param.")
-        if name == "store_memberships":
-            raise WrongUseError(
-                "store_memberships cannot be changed: labels.csv needs memberships."
-            )
         if name not in known:
             raise WrongUseError(
                 f"The parameter {name!r} does not exist; {near_name(name, sorted(known))}"

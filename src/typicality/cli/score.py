@@ -1,7 +1,8 @@
 """`typicality score`: judge new rows by a model that was kept, block by block."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from typicality._words import counted, share
 from typicality.cli.errors import WrongUseError, note_written
 from typicality.cli.options import (
     Options,
@@ -16,6 +17,10 @@ from typicality.cli.options import (
     print_options,
     safe_csv,
 )
+
+if TYPE_CHECKING:
+    from typicality.cli.writing import Tally
+    from typicality.run_folder import Run
 
 
 @command
@@ -44,7 +49,6 @@ def score(options: Options, model: str) -> None:
     columns that the run has added. FILE is read in blocks, so it may have any size; - is standard
     input.
     """
-    from typicality._words import counted
     from typicality.cli.console import Terminal
     from typicality.cli.folder import as_in_the_run, load_run
     from typicality.cli.rows import open_file, require_file
@@ -72,45 +76,31 @@ def score(options: Options, model: str) -> None:
 
             how = {"safe": options.safe_csv, "force": options.force}
             tally = write_rows(table, run.judge_block, output, run.signs, follow, **how)
-    counts = {
-        "n_rows": tally.n_rows,
-        "n_unassigned": tally.n_unassigned,
-        "n_left_out": tally.n_left_out,
-        "n_filled": tally.n_filled,
-    }
-    if output != "-":
-        note_written(output)
+    if output == "-":
+        return
+    note_written(output)
     if options.as_json:
+        counts = {name: value for name, value in vars(tally).items() if name != "sizes"}
         terminal.json({"output": output, **counts})
-    if output != "-":
-        from typicality.cli.summary import assumptions
+    from typicality.cli.summary import assumptions
 
-        rate = getattr(run.model, "contamination", None)
-        summary = _summary(**counts, missing=run.missing, rate=rate)
-        terminal.say(" ".join([summary, *assumptions(table.assumed)]))
-        terminal.say_path("Written: ", output)
+    terminal.say(" ".join([_summary(tally, run), *assumptions(table.assumed)]))
+    terminal.say_path("Written: ", output)
 
 
-def _summary(
-    n_rows: int,
-    n_unassigned: int,
-    n_left_out: int,
-    n_filled: int,
-    *,
-    missing: str,
-    rate: float | str | None,
-) -> str:
-    from typicality._words import counted, share
-
-    are = "are unassigned" if n_unassigned != 1 else "is unassigned"
+def _summary(tally: "Tally", run: "Run") -> str:
+    n, rate = tally.n_unassigned, getattr(run.model, "contamination", None)
+    are = "are unassigned" if n != 1 else "is unassigned"
     if rate is not None:
-        are = "are outliers" if n_unassigned != 1 else "is an outlier"
+        are = "are outliers" if n != 1 else "is an outlier"
         are += " at the nominal rate" + (f" of {rate:g}" if isinstance(rate, float) else "")
-    words = f"{counted(n_rows, 'row')}; {n_unassigned:,} ({share(n_unassigned, n_rows)}) {are}."
-    if n_left_out:
-        values = "with missing values" if missing == "drop" else "without any value"
-        words += f" Skipped: {counted(n_left_out, 'row')} {values}."
-    if n_filled:
-        have = "row has" if n_filled == 1 else "rows have"
-        words += f" {n_filled:,} {have} missing values; they became medians of the training rows."
+    words = f"{counted(tally.n_rows, 'row')}; {n:,} ({share(n, tally.n_rows)}) {are}."
+    if tally.n_left_out:
+        values = "with missing values" if run.missing == "drop" else "without any value"
+        words += f" Skipped: {counted(tally.n_left_out, 'row')} {values}."
+    if tally.n_filled:
+        words += (
+            f" {tally.n_filled:,} {'row has' if tally.n_filled == 1 else 'rows have'} missing "
+            "values; they became medians of the training rows."
+        )
     return words

@@ -228,7 +228,8 @@ def judge_file(
         gathered.see(part)
     shown = gathered.result()
     fitted = run.places_of_fit(len(shown.places), table.fingerprint)
-    return shown, run.judge(shown.part, fitted=fitted, fdr=run.fdr), fitted
+    fdr = run.record["results"].get("fdr")
+    return shown, run.judge(shown.part, fitted=fitted, fdr=fdr), fitted
 
 
 # ---- files ---------------------------------------------------------------------------------------
