@@ -57,16 +57,6 @@ def test_one_column_alone_has_the_shares_of_all_rows():
     assert_allclose(step._layout.shares(step.transform(table), asking).ravel(), [0.75, 0.25, 0.0])
 
 
-def test_shares_in_clusters_are_those_of_their_rows(table):
-    step = MixedColumns().fit(table)
-    rows, labels = step.transform(table), np.arange(200) % 2
-    found = step._layout.shares_in(rows, labels, rows[:4], labels[:4])
-    for i in range(4):
-        own = table["kind"][labels == labels[i]]
-        assert found[i, 1] == pytest.approx(np.mean(own == table["kind"][i]))
-    assert_array_equal(found[:, 0], 1.0)
-
-
 def test_rows_are_compared_with_the_mean_of_the_nearest_others(rng):
     rows = rng.normal(size=(60, 3)) * [1.0, 10.0, 0.1]
     is_typical = np.arange(60) >= 10

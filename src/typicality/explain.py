@@ -1,5 +1,6 @@
 """Why a row is unusual: its features and categories, compared with those of typical rows."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -136,6 +137,14 @@ class CategoryColumns(NamedTuple):
             codes[known, j] = rows[known, block].argmax(axis=1)
         return codes
 
+    def texts(self, rows: Floats) -> dict[str, list[str]]:
+        """The category of each row, by column."""
+        codes = zip(self.names, self.values, self.codes(rows).T.tolist(), strict=True)
+        return {
+            name: [values[k] if k >= 0 else "a new category" for k in own]
+            for name, values, own in codes
+        }
+
     def shares(self, typical: Floats, asking: Floats) -> Doubles:
         """How many of the typical rows that are most alike have the category of a row, as a share.
 
@@ -163,17 +172,6 @@ class CategoryColumns(NamedTuple):
                 itself = (same & (sqdist <= _TIED)).any(axis=1)
                 n_same, n_all = same.sum(axis=1) - itself, counts.sum(axis=1) - itself
                 shares[some, j] = n_same / np.maximum(n_all, 1)
-        return shares
-
-    def shares_in(self, rows: Floats, labels: NDArray[Any], asking: Floats, of: Any) -> Doubles:
-        """How many rows of the cluster `of` a row have the category of the row, as a share."""
-        codes, own = self.codes(rows), self.codes(asking)
-        shares = np.ones(own.shape)
-        for label in np.unique(of):
-            mine, members = of == label, labels == label
-            for j in range(len(self.names)):
-                counts = np.bincount(codes[members, j] + 1, minlength=len(self.values[j]) + 1)
-                shares[mine, j] = counts[own[mine, j] + 1] / max(counts.sum(), 1)
         return shares
 
 
@@ -211,3 +209,70 @@ def category_text(name: str, value: str, share: float) -> str:
 def percent(share: float) -> str:
     """A share for people: 3 %; < 1 % for less."""
     return "< 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
+
+
+class RowReasons(NamedTuple):
+    """In which columns rows are unusual: numbers, then categories.
+
+    Parameters
+    ----------
+    columns : list of str
+        The columns.
+    values : list of sequences
+        What each column holds, row by row: numbers, or text for ranks and categories.
+    deviations : array of shape (m, d)
+        How unusual each value is; of a category, the deviation of a number that is as rare.
+    shares : array of shape (m, k)
+        The share of similar rows that have the category, for the last columns.
+    """
+
+    columns: list[str]
+    values: list[Sequence[Any]]
+    deviations: Doubles
+    shares: Doubles
+
+    @classmethod
+    def of(
+        cls,
+        numbers: Mapping[str, Sequence[Any]],
+        texts: Mapping[str, Sequence[Any]],
+        deviations: Doubles,
+        shares: Doubles | None = None,
+    ) -> Self:
+        """The reasons of some rows from the deviations of numbers and the shares of categories."""
+        shares = np.empty((len(deviations), 0)) if shares is None or not texts else shares
+        every = np.column_stack([deviations, surprise(shares)])
+        return cls([*numbers, *texts], [*numbers.values(), *texts.values()], every, shares)
+
+    def item(self, i: int, j: int) -> dict[str, Any]:
+        """A reason as run.json has it."""
+        found = {
+            "column": self.columns[j],
+            "value": self.values[j][i],
+            "deviations": float(self.deviations[i, j]),
+        }
+        k = j - (len(self.columns) - self.shares.shape[1])
+        return found if k < 0 else found | {"share": float(self.shares[i, k])}
+
+    def items(self) -> list[list[dict[str, Any]]]:
+        """For each row the columns with the largest deviations, the largest first."""
+        order = np.argsort(-np.abs(self.deviations), axis=1, kind="stable")[:, :REASONS]
+        return [
+            [self.item(i, j) for j in some if self.deviations[i, j] != 0.0]
+            for i, some in enumerate(order.tolist())
+        ]
+
+    def texts(self) -> list[str]:
+        """Why rows are unusual, one text for each; empty where no single column explains it."""
+        telling = telling_features(self.deviations, REASONS)
+        return [
+            "; ".join(reason_words(self.item(i, j)) for j in some) for i, some in enumerate(telling)
+        ]
+
+
+def reason_words(item: Mapping[str, Any], name: str | None = None) -> str:
+    """A reason in words; its column may be called by another name."""
+    name = item["column"] if name is None else name
+    if "share" in item:
+        return category_text(name, item["value"], item["share"])
+    return reason_text(name, item["value"], item["deviations"])

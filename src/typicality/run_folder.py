@@ -1,6 +1,6 @@
 """The folder of a run of the command line: a model, the columns of a table it takes, the record."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -19,13 +19,9 @@ from typicality._typing import Doubles, Places
 from typicality.cluster._estimator import OF_ROWS
 from typicality.exceptions import ModelFileError, TableError
 from typicality.explain import (
-    REASONS,
+    RowReasons,
     TypicalRows,
     are_typical,
-    category_text,
-    reason_text,
-    surprise,
-    telling_features,
 )
 from typicality.fitted import FittedView, view
 from typicality.preprocessing.scaling import TOO_LARGE
@@ -295,7 +291,7 @@ class Run:
         deviations = np.where(np.isnan(rows.X[flagged]), 0.0, deviations)
         layout = self.layout
         shares = None if layout is None else layout.shares(typical.rows, scaled[flagged])
-        why[flagged] = RowReasons.of(rows, flagged, deviations, shares).texts()
+        why[flagged] = RowReasons.of(*rows.shown(flagged), deviations, shares).texts()
         return why
 
     def _refuse(self, part: Part, error: ValueError) -> None:
@@ -426,70 +422,3 @@ def draw_sample(n_rows: int, max_rows: int | None, *, seed: int) -> Places | Non
     else:
         drawn = np.random.RandomState(seed).permutation(n_rows)[:max_rows]
     return np.asarray(np.sort(drawn), dtype=np.intp)
-
-
-# ---- why a row is unusual ------------------------------------------------------------------------
-
-
-class RowReasons(NamedTuple):
-    """In which columns rows are unusual: numbers, then categories.
-
-    Parameters
-    ----------
-    columns : list of str
-        The columns.
-    values : list of sequences
-        What each column holds, row by row: numbers, or text for ranks and categories.
-    deviations : array of shape (m, d)
-        How unusual each value is; of a category, the deviation of a number that is as rare.
-    shares : array of shape (m, k)
-        The share of similar rows that have the category, for the last columns.
-    """
-
-    columns: list[str]
-    values: list[Sequence[Any]]
-    deviations: Doubles
-    shares: Doubles
-
-    @classmethod
-    def of(
-        cls, rows: ModelRows, at: Places, deviations: Doubles, shares: Doubles | None = None
-    ) -> Self:
-        """The reasons of some rows from the deviations of numbers and the shares of categories."""
-        numbers, texts = rows.shown(at)
-        shares = np.empty((len(deviations), 0)) if shares is None or not texts else shares
-        every = np.column_stack([deviations, surprise(shares)])
-        return cls([*numbers, *texts], [*numbers.values(), *texts.values()], every, shares)
-
-    def item(self, i: int, j: int) -> dict[str, Any]:
-        """A reason as run.json has it."""
-        found = {
-            "column": self.columns[j],
-            "value": self.values[j][i],
-            "deviations": float(self.deviations[i, j]),
-        }
-        k = j - (len(self.columns) - self.shares.shape[1])
-        return found if k < 0 else found | {"share": float(self.shares[i, k])}
-
-    def items(self) -> list[list[dict[str, Any]]]:
-        """For each row the columns with the largest deviations, the largest first."""
-        order = np.argsort(-np.abs(self.deviations), axis=1, kind="stable")[:, :REASONS]
-        return [
-            [self.item(i, j) for j in some if self.deviations[i, j] != 0.0]
-            for i, some in enumerate(order.tolist())
-        ]
-
-    def texts(self) -> list[str]:
-        """Why rows are unusual, one text for each; empty where no single column explains it."""
-        telling = telling_features(self.deviations, REASONS)
-        return [
-            "; ".join(reason_words(self.item(i, j)) for j in some) for i, some in enumerate(telling)
-        ]
-
-
-def reason_words(item: Mapping[str, Any], name: str | None = None) -> str:
-    """A reason in words; its column may be called by another name."""
-    name = item["column"] if name is None else name
-    if "share" in item:
-        return category_text(name, item["value"], item["share"])
-    return reason_text(name, item["value"], item["deviations"])

@@ -74,16 +74,6 @@ def test_labels_of_a_tree_are_those_of_the_model_at_every_level(cutter, rows):
         np.testing.assert_array_equal(labels_at(payload, level, min_size=6), expected)
 
 
-def test_prototypes_that_share_a_label_share_a_column(rows):
-    model = FuzzyCMeans(3, random_state=0).fit(rows)
-    model.prototype_labels_ = np.array([0, 1, 0], dtype=np.int32)
-    payload = payload_of(model, rows)
-    expected = model.predict_memberships(rows)
-    found = decode(payload["memberships"]).reshape(len(rows), 2)
-    np.testing.assert_allclose(found[:, 0], expected[:, [0, 2]].sum(axis=1), rtol=1e-6)
-    assert [cluster["label"] for cluster in payload["clusters"]] == [0, 1]
-
-
 def test_a_model_without_clusters_has_a_payload(rows):
     payload = payload_of(AlphaCutClustering(alpha=0.99).fit(rows), rows)
     assert [cluster["label"] for cluster in payload["clusters"]] == [-1]
@@ -251,16 +241,6 @@ def test_missing_constant_and_other_columns_can_be_displayed(prototypes, rows):
     assert np.flatnonzero(np.isnan(decode(payload["axes"][0]["values"]))).tolist() == [3]
     assert "mean of the nearest cluster" in payload["outlier_words"]
     json.dumps(payload, allow_nan=False)
-
-
-def test_many_features_are_fewer_on_the_page(rng):
-    X = rng.normal(size=(60, 150))
-    X[:30, 140] += 50.0
-    payload = payload_of(FuzzyCMeans(2, m=1.1, random_state=0).fit(X), X)
-    names = [axis["name"] for axis in payload["axes"]]
-    assert len(names) == 102  # two of PCA
-    assert "column 140" in names
-    assert "This page shows 100 of 150 columns" in payload["axes_note"]
 
 
 @pytest.mark.parametrize("values", [1.7e9 + np.arange(400), 1e300 * np.arange(1, 401)])

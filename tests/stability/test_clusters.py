@@ -16,7 +16,6 @@ from sklearn.preprocessing import StandardScaler
 from reference.stability import (
     distance_by_permutations,
     instability_of_a_split,
-    random_labelling,
     seeds_of,
 )
 from typicality import (
@@ -29,7 +28,6 @@ from typicality.exceptions import ClusteringWarning
 from typicality.stability import (
     clustering_stability,
     labelling_distance,
-    random_distance,
 )
 
 CENTRES = [[0, 0], [9, 0], [0, 9]]
@@ -59,25 +57,6 @@ def test_the_best_matching_is_the_best_permutation(pair):
     assert_allclose(
         labelling_distance(first, second), distance_by_permutations(*pair), rtol=0, atol=1e-12
     )
-
-
-@pytest.mark.parametrize(
-    ("n_clusters", "nowhere"),
-    [((2, 4), (0.0, 0.0)), ((3, 2), (0.3, 0.1)), ((2, 0), (0.2, 1.0))],
-)
-def test_random_labellings_are_as_far_apart_as_those_drawn_row_by_row(n_clusters, nowhere):
-    rng = np.random.default_rng(5)
-    drawn = [
-        distance_by_permutations(
-            *(
-                random_labelling(40, max(k, 1), share, rng)
-                for k, share in zip(n_clusters, nowhere, strict=True)
-            )
-        )
-        for _ in range(300)
-    ]
-    expected = random_distance(40, *n_clusters, nowhere=nowhere)
-    assert abs(np.mean(drawn) - expected) < 4 * np.std(drawn) / np.sqrt(120)
 
 
 # ---- stability ----------------------------------------------------------------------------------

@@ -59,12 +59,12 @@ def _explained(run: "Run", shown: "ShownRows", judged: "Judged", at: Any) -> dic
     import numpy as np
 
     from typicality.cli.result import feature_table
+    from typicality.explain import RowReasons
     from typicality.report.outliers import Explanation
-    from typicality.run_folder import RowReasons
 
     seen, features = judged.view, feature_table(run, shown.rows, judged)
     found = Explanation(seen, features).deviations_of(at)
-    reasons = RowReasons.of(shown.rows, at, found.values, found.shares)
+    reasons = RowReasons.of(*shown.rows.shown(at), found.values, found.shares)
     measured, names = features.measured[at], shown.rows.names
     typical = measured - found.values * np.broadcast_to(found.unit, measured.shape)
     expected = typical[0] if not names else run.unscaled(typical, judged.scaled[at])[0]

@@ -15,13 +15,13 @@ from typicality._words import YEARS
 from typicality.cli.folder import as_json
 from typicality.cli.rows import FitRows
 from typicality.cli.writing import ShownRows, Tally
-from typicality.explain import TELLING
+from typicality.explain import TELLING, RowReasons
 from typicality.fitted import chosen_method
 from typicality.report.certainty import how_sure
 from typicality.report.clusters import MOST_VALUES, ClusterTable, tabulate_texts
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation
-from typicality.run_folder import Judged, RowReasons, Run
+from typicality.run_folder import Judged, Run
 from typicality.tables.cells import look_of
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Result:
         if view.memberships is not None and view.shares:
             nearest = np.argsort(-view.memberships[least], axis=1, kind="stable")
             return {"rivals": nearest[:, :2].tolist()}
-        reasons = RowReasons.of(self.shown.rows, least, found.values[:n], found.shares[:n])
+        reasons = RowReasons.of(*self.shown.rows.shown(least), found.values[:n], found.shares[:n])
         why: dict[str, list[Any]] = {"reasons": reasons.items()}
         if self.source.part is None and view.kind == "prototypes":
             # The least typical of all rows, not only of those that are shown.

@@ -29,11 +29,10 @@ from typicality.cli.console import (
 from typicality.cli.errors import option_of
 from typicality.cli.options import quoted
 from typicality.cli.rows import FitRows
-from typicality.explain import TELLING
+from typicality.explain import TELLING, reason_words
 from typicality.preprocessing.scaling import skewed_columns
 from typicality.report.clusters import MOST_VALUES, Commonest, telling_categories
 from typicality.report.payload import clusters_words
-from typicality.run_folder import reason_words
 from typicality.tables.base import Assumption
 from typicality.tables.cells import TRUTH
 

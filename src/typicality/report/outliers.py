@@ -98,50 +98,46 @@ class Explanation:
         """The deviations of the rows that are listed."""
         return self.deviations_of(self.rows)
 
-    def deviations_of(self, rows: Places) -> Deviations:
-        """The deviations of rows from where they should be."""
-        centers = self.centers
-        found = self._from_neighbours(rows) if centers is None else self._from(centers, rows)
-        known = ~np.isnan(self.features.shown[rows])
-        return found._replace(values=np.where(known, found.values, 0.0))
-
-    def _from(self, centers: "ClusterCenters", rows: Places) -> Deviations:
-        features, labels = self.features, self.view.labels
-        values = features.measured[rows]
-        label = np.where(labels[rows] >= 0, labels[rows], centers.nearest(values))
-        spread, shares = centers.spread[label], np.empty((len(rows), 0))
-        away = np.asarray((values - centers.points[label]) / spread, dtype=np.float64)
-        point = "prototype" if centers.are_prototypes else "mean of the nearest cluster"
-        words = (
-            f"Distance from the nearest {point}, in units of the spread of its cluster in "
-            "that column; values beyond about 3 are unusual there."
-        )
-        if features.categories is not None:
-            words = f"{words} For a category: how often it occurs there."
-            asking = features.rows[rows]
-            shares = features.categories.shares_in(features.rows, labels, asking, label)
-        return Deviations(away, spread, words, shares)
-
-    def _from_neighbours(self, rows: Places) -> Deviations:
-        """Deviations from the nearest typical rows: of the fit, of clusters, or most of all."""
+    @cached_property
+    def typical(self) -> TypicalRows:
+        """The typical rows: those of the fit, of clusters, or most of all rows."""
         view, features = self.view, self.features
         if view.find_typical_rows is not None and features.of_model:
-            typical = view.find_typical_rows()
-        else:
-            assigned = view.labels >= 0
-            by_labels = view.kind == "tree" and assigned.any()
-            is_typical = assigned if by_labels else are_typical(view.strength)
-            typical = TypicalRows.of(features.rows, is_typical)
-        words = (
-            f"Distance from the mean of the {typical.n_compared} nearest typical rows, in units of "
-            "the spread of the column over all rows."
+            return view.find_typical_rows()
+        is_clustered = view.labels >= 0
+        by_labels = view.kind == "tree" and is_clustered.any()
+        return TypicalRows.of(
+            features.rows, is_clustered if by_labels else are_typical(view.strength)
         )
-        n_features, asking = features.measured.shape[1], features.rows[rows]
-        away, unit = typical.deviations(asking)[:, :n_features], typical.scale[:n_features]
+
+    def deviations_of(self, rows: Places) -> Deviations:
+        """The deviations of rows from where they should be.
+
+        This is the center of their cluster, or the mean of the nearest typical rows.
+        """
+        features, centers, labels = self.features, self.centers, self.view.labels[rows]
+        values, n_features = features.measured[rows], len(features.names)
+        if centers is not None:
+            label = np.where(labels >= 0, labels, centers.nearest(values))
+            unit = centers.spread[label]
+            away = np.asarray((values - centers.points[label]) / unit, dtype=np.float64)
+            point = "prototype" if centers.are_prototypes else "mean of the nearest cluster"
+            words = (
+                f"Distance from the nearest {point}, in units of the spread of its cluster in "
+                "that column; values beyond about 3 are unusual there."
+            )
+        else:
+            unit = self.typical.scale[:n_features]
+            away = self.typical.deviations(features.rows[rows])[:, :n_features]
+            words = (
+                f"Distance from the mean of the {self.typical.n_compared} nearest typical rows, in "
+                "units of the spread of the column over all rows."
+            )
         shares = np.empty((len(rows), 0))
         if features.categories is not None:
             words = f"{words} For a category: how many of the 30 nearest typical rows have it."
-            shares = features.categories.shares(typical.rows, asking)
+            shares = features.categories.shares(self.typical.rows, features.rows[rows])
+        away = np.where(np.isnan(features.shown[rows]), 0.0, away)
         return Deviations(away, unit, words, shares)
 
 

@@ -8,13 +8,12 @@ import numpy as np
 import typicality
 from typicality._arguments import check_same_length, check_whole
 from typicality._estimators import ESTIMATORS
-from typicality._typing import Doubles, Places
+from typicality._typing import Places
 from typicality._words import counted, for_people, most_unusual, share, stand_apart
-from typicality.explain import REASONS, TELLING, category_text, surprise, value_text
+from typicality.explain import TELLING, RowReasons, category_text, value_text
 from typicality.fitted import FittedView, chosen_method
 from typicality.report.certainty import how_sure
 from typicality.report.clusters import tabulate_texts, telling_categories
-from typicality.report.features import largest
 from typicality.report.outliers import Explanation
 from typicality.report.shown import choose_axes, choose_cells, choose_rows, encoded, tree_payload
 
@@ -137,19 +136,25 @@ def _outliers_payload(listed: Explanation, shown: Places) -> dict[str, Any]:
     others = rows[~np.isin(rows, listed.rows)]
     rows = np.append(listed.rows, others[: _MOST_EXPLAINED - len(listed.rows)])
     found, features = listed.deviations_of(rows), listed.features
-    reasons = _unusual_categories(listed, rows, found.shares)
-    least = TELLING if len(features.names) > 1 else 0.0
-    for own, row, *some in zip(reasons, rows, *largest(found.values, REASONS), strict=True):
-        for j, deviation in zip(*some, strict=True):
-            if j >= 0 and abs(deviation) >= least:
-                name = features.names[j]
-                text = value_text(name, features.shown[row, j]).translate(_MINUS)
-                own.append([name, text, round(float(np.clip(deviation, -_FAR, _FAR)), 1)])
+    numbers = dict(zip(features.names, features.shown[rows].T, strict=True))
+    texts = {} if features.categories is None else features.categories.texts(features.rows[rows])
+    reasons = RowReasons.of(numbers, texts, found.values, found.shares).items()
+    least = TELLING if len(numbers) > 1 else 0.0
     return {
         "index": encoded(np.searchsorted(shown, rows), "i4"),
         "n_listed": len(listed.rows),
-        "reasons": reasons,
+        "reasons": [
+            [_reason(each) for each in own if abs(each["deviations"]) >= least] for own in reasons
+        ],
     }
+
+
+def _reason(item: Mapping[str, Any]) -> list[Any]:
+    name, value, deviation = item["column"], item["value"], item["deviations"]
+    if "share" in item:
+        return [category_text(name, value, item["share"])]
+    text = value_text(name, value).translate(_MINUS)
+    return [name, text, round(float(np.clip(deviation, -_FAR, _FAR)), 1)]
 
 
 def _outlier_words(outliers: Explanation) -> dict[str, str]:
@@ -168,21 +173,6 @@ def _outlier_words(outliers: Explanation) -> dict[str, str]:
     if not len(outliers.rows):
         words = "Every row has a membership below 0.1 in all other clusters."
     return {"outlier_heading": heading, "outlier_words": words}
-
-
-def _unusual_categories(listed: Explanation, rows: Places, shares: Doubles) -> list[list[Any]]:
-    """For each of some rows, its unusual categories in words, the rarest first."""
-    categories = listed.features.categories
-    if categories is None:
-        return [[] for _ in rows]
-    codes, size = categories.codes(listed.features.rows[rows]), surprise(shares)
-
-    def text(i: int, j: int) -> str:
-        value = categories.values[j][codes[i, j]] if codes[i, j] >= 0 else "a new category"
-        return category_text(categories.names[j], value, shares[i, j])
-
-    order = np.argsort(-size, axis=1, kind="stable")[:, :REASONS].tolist()
-    return [[[text(i, j)] for j in some if size[i, j] > 0] for i, some in enumerate(order)]
 
 
 # ---- the table of clusters -----------------------------------------------------------------------
