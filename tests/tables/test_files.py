@@ -167,6 +167,22 @@ CELLS = {
         [2, 3, 4],
         "decimal commas",
     ),
+    "notes below the table": (
+        "a,b,c\n1,2,3\n4,5,6\n\nSource: us\n",
+        {},
+        ("a", "b", "c"),
+        ["1 2 3", "4 5 6"],
+        [2, 3],
+        "1 line below the table skipped",
+    ),
+    "titles above and notes below": (
+        "Report\na,b,c\n1,2,3\n4,5,6\n\nSource: us\nAll",
+        {},
+        ("a", "b", "c"),
+        ["1 2 3", "4 5 6"],
+        [3, 4],
+        "the table skipped",
+    ),
     "delimiters at the ends of rows": (
         "a,b\n1,2,\n3,4,\n",
         {},

@@ -15,7 +15,7 @@ from pyarrow import csv as arrow_csv
 from typicality._typing import Places
 from typicality._words import counted
 from typicality.exceptions import Remedy, TableError
-from typicality.tables.base import Part, TableFile, require_same_columns
+from typicality.tables.base import Assumption, Part, TableFile, require_same_columns
 from typicality.tables.lines import TextFile, n_breaks, open_text
 from typicality.tables.sniffing import (
     Dialect,
@@ -82,15 +82,26 @@ class DelimitedFile(TableFile):
         with open_text(path, self.sources[number], dialect.encoding) as file:
             for _ in range(dialect.n_skipped):
                 file.next_lines(0)
-            first = file.line
+            first, notes, is_cut = file.line, dict[int, int](), False
             while text := canonical(file.next_lines(), dialect.delimiter, escaped=dialect.escaped):
+                is_cut = not text.endswith(("\n", "\r"))
                 cells = self._plain(text, csv_delimiter(dialect.delimiter))
                 if cells is None:
-                    cells, lines = self._records(text, file, first, dialect)
+                    cells, lines = self._records(text, file, first, dialect, notes)
                 else:
                     lines = np.arange(first, first + cells.num_rows)
+                if notes and len(lines) and lines[-1] > min(notes):
+                    raise self._ragged(file.source, *min(notes.items()))
                 yield cells, lines, file.fraction_read
                 first = file.line
+        if len(notes) == 1 and is_cut:  # in the middle of a row
+            raise self._ragged(self.sources[number], *min(notes.items()))
+        below = Assumption(f"{counted(len(notes), 'line')} below the table skipped")
+        self.assumed += [below] if notes and below not in self.assumed else []
+
+    def _ragged(self, source: str, line: int, n_cells: int) -> TableError:
+        found = f"{counted(n_cells, 'cell')}, where the first line has {len(self.names):,}"
+        return TableError(f"{found}. {_RAGGED}", source=source, line=line)
 
     def _plain(self, text: str, delimiter: str) -> Any:
         """The cells of some lines; None if a line is blank or ragged, or not a whole row.
@@ -126,11 +137,13 @@ class DelimitedFile(TableFile):
         return table.to_batches()[0]
 
     def _records(
-        self, text: str, file: TextFile, first: int, dialect: Dialect
+        self, text: str, file: TextFile, first: int, dialect: Dialect, notes: dict[int, int]
     ) -> tuple[Any, Places]:
         """The cells of some lines and the line of each row, by the module csv.
 
-        If the last row has a line break, the lines that follow are read from the file.
+        If the last row has a line break, the lines that follow are read from the file. Lines with
+        at most half of the cells go to `notes`, with the number of their cells: they may stand
+        below the table.
         """
         how: dict[str, Any] = {"delimiter": dialect.delimiter, "escaped": dialect.escaped}
         # They begin inside a quotation.
@@ -148,12 +161,13 @@ class DelimitedFile(TableFile):
                 row = next(reader)
             except csv.Error as error:
                 raise bad_quotation(file.source, str(error), line) from error
-            if row and len(row) != len(self.names):
-                found = f"{counted(len(row), 'cell')}, where the first line has {len(self.names):,}"
-                raise TableError(f"{found}. {_RAGGED}", source=file.source, line=line)
-            if row:
+            if len(row) == len(self.names):
                 rows.append(row)
                 lines.append(line)
+            elif 2 * len(row) > len(self.names):
+                raise self._ragged(file.source, line, len(row))
+            elif row:
+                notes[line] = len(row)
         cells = zip(*rows, strict=True) if rows else [[]] * len(self.names)
         columns = [pa.array(column, pa.string()) for column in cells]
         return pa.RecordBatch.from_arrays(columns, self._fields), np.array(lines, dtype=np.intp)

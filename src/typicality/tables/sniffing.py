@@ -293,6 +293,8 @@ def _layout(text: str, candidates: Sequence[str]) -> tuple[str, int]:
 def _n_titles(rows: Sequence[Sequence[str]]) -> int:
     widths = [len(row) for row in rows]
     most = max(widths, default=0)
+    while widths and 2 * widths[-1] <= most:  # notes below the table
+        widths.pop()
     n_titles = widths.index(most) if widths else 0
     is_table = {*widths[n_titles:]} == {most} and len(widths) - n_titles > 2
     # A name above decimal commas is no title.
