@@ -26,11 +26,6 @@ _MOST_EXPLAINED = 2000  # rows with reasons
 _FAR = 999.0  # spreads: larger deviations are not told apart
 _MOST_TABULATED = 2  # columns of text
 _MINUS = str.maketrans("-", "\N{MINUS SIGN}")
-_ENDINGS = {
-    "converged": "It converged after {n}.",
-    "max_iter": "It was stopped by max_iter after {n}, before it had converged.",
-    "stopped": "It was stopped by a callback after {n}.",
-}
 
 
 def build_payload(
@@ -308,7 +303,7 @@ def _default_notes(model: Any, found: FittedView, n_features: int) -> list[Any]:
         ("Data", f"{counted(found.n_rows, 'row')}, {counted(n_features, 'column')}."),
         *([] if explained is None else [("Choice", explained)]),
         ("Method", f"{' '.join(repr(model).split())}{meaning and ': '}{meaning}."),
-        ("Iterations", _ENDINGS[model.status_].format(n=counted(model.n_iter_, "iteration"))),
+        ("Iterations", f"{counted(model.n_iter_, 'iteration')}, {model.status_}."),
         ("Computation", f"{model.sums_[:1].upper()}{model.sums_[1:]}"),
     ]
 
