@@ -114,11 +114,38 @@ def _halves(estimator: Any, X: Any, rng: np.random.RandomState) -> tuple[Any, An
     return one, two, rows_1, rows_2, _take(one, X, second, trained_on=first)
 
 
-def _standard_error(scores: Any) -> Any:
-    """The standard error of the mean over the first axis; NaN for a single score."""
-    if len(scores) < 2:
-        return np.full(np.shape(scores)[1:], np.nan)
-    return np.std(scores, axis=0, ddof=1) / np.sqrt(len(scores))
+def _mean(scores: Doubles) -> Any:
+    """The mean over repetitions; NaN are left out, unless most scores are NaN."""
+    n = np.count_nonzero(~np.isnan(scores), axis=0)
+    mean = np.nansum(scores, axis=0) / np.maximum(n, 1)
+    return np.where(2 * n >= len(scores), mean, np.nan)
+
+
+def _standard_error(scores: Doubles) -> Any:
+    """The standard error of the mean; NaN for a single score."""
+    n = np.count_nonzero(~np.isnan(scores), axis=0)
+    squares = np.nansum((scores - _mean(scores)) ** 2, axis=0)
+    return np.sqrt(squares / np.where((n > 1) & (2 * n >= len(scores)), n * (n - 1), np.nan))
+
+
+class _Repeated:
+    """Scores of repetitions, one column for each setting."""
+
+    scores: Any
+
+    @property
+    def mean(self) -> Any:
+        """The mean score of each setting; NaN if most of its scores are NaN."""
+        return _mean(self.scores)
+
+    @property
+    def standard_error(self) -> Any:
+        """The standard error of each mean; NaN for a single repetition.
+
+        It includes only the random choice of halves. Other rows from the same source can change the
+        mean more.
+        """
+        return _standard_error(self.scores)
 
 
 def _check_rows(X: Any, estimator: Any) -> Any:
@@ -138,7 +165,7 @@ def _check_rows(X: Any, estimator: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteringStability:
+class ClusteringStability(_Repeated):
     """How well clusterings of two halves of the rows agree; see :func:`clustering_stability`.
 
     Parameters
@@ -158,7 +185,7 @@ class ClusteringStability:
     n_clusters: NDArray[np.int_]
 
     @property
-    def scores(self) -> Doubles:
+    def scores(self) -> Any:
         """One minus the instability of each repetition; NaN if both halves have one cluster.
 
         1 means equal clusters, and 0 no more agreement than random labels.
@@ -168,22 +195,7 @@ class ClusteringStability:
     @property
     def stability(self) -> float:
         """The mean of the scores; NaN if most repetitions have a single cluster."""
-        return float(self._known.mean())
-
-    @property
-    def standard_error(self) -> float:
-        """The standard error of the stability; NaN for a single repetition.
-
-        It includes only the random choice of halves. Other rows from the same source can change the
-        mean more.
-        """
-        return float(_standard_error(self._known))
-
-    @property
-    def _known(self) -> Doubles:
-        """The scores that are not NaN; NaN if most are."""
-        known = self.scores[~np.isnan(self.scores)]
-        return known if 2 * len(known) >= len(self.scores) else np.array([np.nan])
+        return float(self.mean)
 
     @property
     def typical_n_clusters(self) -> float:
@@ -391,7 +403,7 @@ def _chances(n_clusters: int, nowhere: float) -> Doubles:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OutlierStability:
+class OutlierStability(_Repeated):
     """How well detectors fitted on two halves of the rows agree; see :func:`outlier_stability`.
 
     Parameters
@@ -404,20 +416,6 @@ class OutlierStability:
 
     rates: tuple[float, ...]
     scores: Doubles
-
-    @property
-    def mean(self) -> Doubles:
-        """The mean score at each rate."""
-        return np.asarray(self.scores.mean(axis=0))
-
-    @property
-    def standard_error(self) -> Doubles:
-        """The standard error of each mean; NaN for a single repetition.
-
-        It includes only the random choice of halves. Other rows from the same source can change the
-        mean more.
-        """
-        return np.asarray(_standard_error(self.scores))
 
     def to_pandas(self) -> Any:
         """The mean and its standard error at each rate, as a pandas DataFrame."""
@@ -609,19 +607,16 @@ def _lowest_rows(scores: Doubles, n_lowest: int, rng: np.random.RandomState) -> 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StabilityTable:
+class StabilityTable(_Repeated):
     """The stability of several settings; the result of :func:`choose_by_stability`.
 
     Parameters
     ----------
     settings : tuple of dict
         The parameters of each setting, in the order of the grid.
-    mean : array of shape (n_settings,)
-        The mean stability of each setting; NaN if it has a single cluster.
-    standard_error : array of shape (n_settings,)
-        The standard errors of the means.
     scores : array of shape (n_repeats, n_settings)
-        The stability in each repetition. All settings see the same splits.
+        The stability in each repetition; NaN where there is a single cluster. All settings see the
+        same splits.
     n_clusters : array of shape (n_settings,) or None
         The median number of clusters of each setting; None for outlier detectors.
     best_index : int
@@ -631,8 +626,6 @@ class StabilityTable:
     """
 
     settings: tuple[dict[str, Any], ...]
-    mean: Doubles
-    standard_error: Doubles
     scores: Doubles
     n_clusters: Doubles | None
     best_index: int
@@ -743,25 +736,22 @@ def choose_by_stability(
     if is_outlier_detector(estimator) or (has_scores and not hasattr(estimator, "predict")):
         outliers = [outlier_stability(each, X, rates=rates, **options) for each in candidates]
         scores = np.column_stack([found.scores.mean(axis=1) for found in outliers])
-        means, errors = scores.mean(axis=0), _standard_error(scores)
     else:
         clusters = [clustering_stability(each, X, **options) for each in candidates]
         scores = np.column_stack([found.scores for found in clusters])
-        means = np.array([found.stability for found in clusters])
-        errors = np.array([found.standard_error for found in clusters])
         n_clusters = np.array([found.typical_n_clusters for found in clusters])
-    best, tied = choose(scores, means, n_clusters)
-    return StabilityTable(settings, means, errors, scores, n_clusters, best, tied)
+    best, tied = choose(scores, n_clusters)
+    return StabilityTable(settings, scores, n_clusters, best, tied)
 
 
-def choose(scores: Doubles, means: Doubles, n_clusters: Doubles | None) -> tuple[int, Places]:
+def choose(scores: Doubles, n_clusters: Doubles | None) -> tuple[int, Places]:
     """The most stable setting, and all that are equally stable; see the rule above."""
+    means = _mean(scores)
     known = np.flatnonzero(~np.isnan(means))
     if len(known) == 0:
         return 0, np.arange(len(means))
     best = known[np.argmax(means[known])]
-    behind = scores[:, [best]] - scores[:, known]
-    errors = [np.nan_to_num(_standard_error(each[~np.isnan(each)])) for each in behind.T]
+    errors = np.nan_to_num(_standard_error(scores[:, [best]] - scores[:, known]))
     # With one bad split of many the mean is behind by one standard error exactly: a tie.
     allowed = np.maximum(errors, _TOLERANCE) + _ROUNDING
     tied = known[means[best] - means[known] <= allowed]

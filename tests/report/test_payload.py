@@ -172,6 +172,7 @@ def test_labels_of_a_sample_are_those_of_all_rows(cutter, rows):
     payload = payload_of(cutter, rows, max_rows=60)
     shown = decode(payload["row"])
     assert len(shown) == 60
+    np.testing.assert_allclose(decode(payload["axes"][0]["values"]), rows[shown, 0], rtol=1e-6)
     assert decode(payload["tree"]["node_weight"]).sum() == len(rows)
     for level in levels_to_try(cutter.tree_):
         expected = cutter.tree_.labels_at(level)[shown]
