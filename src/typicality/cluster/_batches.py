@@ -1,6 +1,6 @@
 """Learning batch by batch: what earlier batches left is kept as a weight for each prototype."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -14,8 +14,7 @@ from typicality.cluster._inputs import has_input_space
 from typicality.cluster._prototypes import PrototypeClusterer
 from typicality.rows import as_rows, is_blockwise
 from typicality.solve.picard import picard
-from typicality.solve.step import ClusterState
-from typicality.spaces import Centroids, Euclidean, Sweep
+from typicality.spaces import Centroids, Euclidean
 
 
 def _takes_batches(model: Any) -> bool:
@@ -81,7 +80,6 @@ class BatchClusterer(PrototypeClusterer):
             raise ValueError(f"decay must be between 0 and 1; got {decay!r}.")
         if not hasattr(self, "_prototypes"):
             self.fit(X, sample_weight=sample_weight)
-        before, known = self._prototypes, getattr(self, "mass_", None)
         if self._home is not None:
             raise ValueError("partial_fit takes arrays, and the first batch was a tensor.")
         if is_blockwise(X):
@@ -90,44 +88,25 @@ class BatchClusterer(PrototypeClusterer):
         else:
             rows = self._reader.read(self._in_memory(X, training=False))
             space = Euclidean(rows, check_sample_weight(sample_weight, rows))
+        before: Centroids = self._prototypes
         space.origin = before.origin
-        mass = np.zeros(before.n_clusters) if known is None else decay * known
-        step = _Joined(space, before, mass)
-        state = ClusterState(before, self._rule)
-        result = picard(step, state, tol=self.tol, max_iter=self.max_iter)
-        prototypes = result.state.prototypes
-        outcome = space.outcome(self._rule, prototypes, memberships=self.store_memberships)
-        learned = {
-            "_prototypes": prototypes,
-            "cluster_centers_": self._reader.restore(prototypes.centers),
-            "mass_": mass + outcome.mass,
-            "labels_": None if outcome.labels is None else self._labels_of(outcome.labels),
-            "memberships_": outcome.memberships,
-            "objective_": outcome.objective,
-            "n_iter_": result.n_iter,
-            "status_": result.status,
-            "objective_path_": np.array(result.objectives),
-        }
-        self.__dict__.update({k: v for k, v in learned.items() if v is not None})
+        spread = space.total_variance or 1.0
+        mass = decay * getattr(self, "mass_", np.zeros(before.n_clusters))
+
+        def step(prototypes: Centroids) -> tuple[Centroids, float, float]:
+            sweep = space.sweep(self._rule, prototypes)
+            total = mass + sweep.mass
+            share = np.divide(mass, total, out=np.ones_like(total), where=total > 0)[:, None]
+            offsets = share * before.offsets + (1 - share) * sweep.prototypes.offsets
+            following = replace(before, offsets=offsets)
+            move = np.sqrt(prototypes.sqdist_to(following).max() / spread)
+            return following, float(move), sweep.objective
+
+        result = picard(step, before, tol=self.tol, max_iter=self.max_iter)
+        last = space.sweep(self._rule, result.state)
+        self._prototypes, self.mass_ = result.state, mass + last.mass
+        self.cluster_centers_ = self._reader.restore(result.state.centers)
+        self.n_iter_, self.status_, self.objective_ = result.n_iter, result.status, last.objective
+        self.objective_path_ = np.array(result.objectives)
+        self._judge(rows)
         return self
-
-
-@dataclass(frozen=True)
-class _Joined:
-    """A step whose means take part of earlier batches, kept as weights at given prototypes."""
-
-    space: Euclidean
-    before: Centroids
-    mass: Doubles
-
-    def __call__(
-        self, state: ClusterState[Centroids]
-    ) -> tuple[ClusterState[Centroids], float, float]:
-        sweep: Sweep[Centroids] = self.space.sweep(state.rule, state.prototypes)
-        total = self.mass + sweep.mass
-        share = np.divide(self.mass, total, out=np.ones_like(total), where=total > 0)[:, None]
-        offsets = share * self.before.offsets + (1 - share) * sweep.prototypes.offsets
-        following = replace(state.prototypes, offsets=offsets)
-        moves = state.prototypes.sqdist_to(following)
-        residual = float(np.sqrt(moves.max() / (self.space.total_variance or 1.0)))
-        return ClusterState(following, state.rule), residual, sweep.objective
