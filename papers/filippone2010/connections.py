@@ -73,7 +73,7 @@ def measure(setting: Setting) -> Connections:
     whole = OneClusterPCM(sigma=1.0, tol=1e-14).fit(X)
     limit = {g: OneClusterPCM(sigma=1.0, eta_scale=g).fit(X).weights_ for g in LARGE_GAMMAS}
     return Connections(
-        {sigma: _at_width(X, outlier, sigma) for sigma in setting.pick(SIGMAS, (1.0, 5.0))},
+        {sigma: _at_width(X, outlier, sigma) for sigma in SIGMAS},
         (_distance_from_svdd(rbf_kernel(X)), _distance_from_svdd(polynomial_kernel(X, degree=2))),
         _sign_error(X, whole),
         _svdd_objectives(X, whole),

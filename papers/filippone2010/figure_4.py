@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics.pairwise import rbf_kernel
 
 from filippone2010.boxes import draw_boxes
-from filippone2010.detectors import kde, pcm
+from filippone2010.detectors import kde, pcm, svm_gamma
 from filippone2010.figure_2 import SEED
 from regenerating import Setting, markdown_table
 from typicality.datasets import make_gaussian_and_outliers
@@ -20,6 +21,7 @@ GAMMAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 RATES = (0.01, 0.1)
 
 _SPLITS = 2
+_PLAIN_ITERATIONS = 30
 
 Doubles = NDArray[np.float64]
 
@@ -30,6 +32,7 @@ class Gammas(NamedTuple):
     kde: OutlierStability
     of_gamma: dict[float, OutlierStability]
     largest_weight: dict[float, float]  # of a fit on all rows
+    vanishing: list[float]  # the gammas at which Table I, coded plainly, ends in 0 / 0
 
     def differences(self, rate: float) -> Doubles:
         """Of the scores, of shape (n_repeats, n_gammas)."""
@@ -59,7 +62,21 @@ def measure(setting: Setting) -> Gammas:
             outlier_stability(kde(SIGMA), X, **common),
             {g: outlier_stability(pcm(SIGMA, g), X, **common) for g in gammas},
             {g: float(pcm(SIGMA, g).fit(X).weights_.max()) for g in gammas},
+            [g for g in GAMMAS if _vanishes(X, g)],
         )
+
+
+def _vanishes(X: Doubles, gamma: float) -> bool:
+    """Whether the squared sum of the memberships, the divisor in eq. (26), underflows to zero."""
+    K, u, eta = rbf_kernel(X, gamma=svm_gamma(SIGMA)), np.full(len(X), 1.0 / len(X)), 0.0
+    for _ in range(_PLAIN_ITERATIONS):
+        total = u.sum()
+        if total**2 == 0:
+            return True
+        sqdist = 1.0 - 2.0 * K @ u / total + u @ K @ u / total**2
+        eta = eta or gamma * float(sqdist.mean())
+        u = np.exp(-sqdist / eta)
+    return False
 
 
 def picture(found: Gammas, setting: Setting) -> Path:
