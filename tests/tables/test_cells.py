@@ -61,6 +61,7 @@ def test_cells_are_read_as_the_reference_reads_them(tmp_path_factory, rows, deli
         (["0.123"], "."),
         (["1,5", "red"], ""),
         (["1.2.3", "red"], ""),
+        (["400"] * 60 + ["see a, b"], ""),
     ],
 )
 def test_decimal_mark_is_found(cells, mark):

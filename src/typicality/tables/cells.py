@@ -106,7 +106,7 @@ def decimal_mark(cells: Iterable[str]) -> str:
     the comma if a number has two points, as in 1.234.567.
     """
     present = [cell.strip() for cell in cells if not is_missing(cell)]
-    commas = [cell for cell in present if "," in cell]
+    commas = [cell for cell in present if "," in cell and is_number(cell, ",")]
     if commas:
         n_numbers = sum(is_number(cell, ",") for cell in present)
         if n_numbers < NEARLY_ALL * len(present) or all(map(_THOUSANDS.fullmatch, commas)):
