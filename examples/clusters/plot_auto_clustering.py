@@ -9,7 +9,7 @@ right for all. Can one estimator choose, and give the reason for its choice?
 # %%
 # Four data sets, no parameter
 # ----------------------------
-# :class:`~typicality.AutoClustering` compares three methods: density, a
+# :class:`~typicality.AutoClustering` chooses one of three methods: density, a
 # Gaussian mixture and round groups. ``explanation_`` is a sentence that
 # explains the choice.
 
@@ -43,7 +43,7 @@ tables = {
 colours = np.array(["#0072B2", "#E69F00", "#009E73", "#D55E00"])
 figure, axes = plt.subplots(2, 2, figsize=(8, 7.8), layout="constrained")
 for ax, (name, X) in zip(axes.flat, tables.items(), strict=True):
-    model = AutoClustering(random_state=0).fit(X)
+    model = AutoClustering().fit(X)
     labels = model.labels_
     ax.scatter(*X[labels == -1].T, marker="x", c="black", s=16, linewidths=0.8)
     ax.scatter(*X[labels >= 0].T, c=colours[labels[labels >= 0]], s=14)
@@ -56,5 +56,4 @@ plt.show()
 # -------------
 # With two columns, the density method is used. It finds crescents, rings and
 # blobs with the same settings, and one cluster in the cloud. Round groups would
-# split the cloud. Read the explanation before you use the labels, because it
-# also has the results of the other methods.
+# split the cloud. Read the explanation before you use the labels.

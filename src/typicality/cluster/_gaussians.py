@@ -166,15 +166,12 @@ class _Gaussians(NamedTuple):
 
 def _features(rows: Doubles, kind: str) -> Doubles:
     """One, the entries of the rows, and those products of two that the log density has."""
-    ones = np.ones((len(rows), 1))
-    if kind == "tied":
-        return np.hstack([ones, rows])
-    return np.hstack([ones, rows, rows**2 if kind == "diag" else _products(rows)])
-
-
-def _products(rows: Doubles) -> Doubles:
-    first, second = np.triu_indices(rows.shape[1])
-    return rows[:, first] * rows[:, second]
+    every = np.arange(rows.shape[1])
+    if kind == "full":
+        first, second = np.triu_indices(len(every))
+    else:
+        first = second = every if kind == "diag" else every[:0]
+    return np.hstack([np.ones((len(rows), 1)), rows, rows[:, first] * rows[:, second]])
 
 
 def _gaussians(moments: Doubles, kind: str, sizes: Places, total: Doubles) -> _Gaussians:
@@ -184,11 +181,8 @@ def _gaussians(moments: Doubles, kind: str, sizes: Places, total: Doubles) -> _G
     means, squares = np.split(moments[:, 1:] / weights[:, None], [d], axis=1)
     if kind == "diag":
         covariances = squares - means**2 + _REGULARISATION
-        log_dets, linear, quadratic = (
-            np.log(covariances).sum(axis=1),
-            means / covariances,
-            -0.5 / covariances,
-        )
+        linear, quadratic = means / covariances, -0.5 / covariances
+        log_dets = np.log(covariances).sum(axis=1)
     elif kind == "full":
         first, second = np.triu_indices(d)
         covariances = np.empty((len(means), d, d))
@@ -210,9 +204,8 @@ def _gaussians(moments: Doubles, kind: str, sizes: Places, total: Doubles) -> _G
         covariances = np.repeat(within, sizes, axis=0)
     inner = np.einsum("kj,kj->k", linear, means)
     constant = np.log(weights) - 0.5 * (inner + log_dets + d * np.log(2 * np.pi))
-    return _Gaussians(
-        weights, means, covariances, np.hstack([constant[:, None], linear, quadratic])
-    )
+    coefficients = np.hstack([constant[:, None], linear, quadratic])
+    return _Gaussians(weights, means, covariances, coefficients)
 
 
 def _posterior(log: Doubles, sizes: Places) -> tuple[Doubles, Doubles]:

@@ -122,10 +122,7 @@ class JoinedMixture(ClusterMixin, Estimator):
         some = standard[random.permutation(len(rows))[:_MOST_ROWS]]
         chosen, self.agreement_, self.runs_ = _choose(some, random)
         self._parts = chosen.numbered(standard)
-        self.memberships_ = self._parts.memberships((rows - self._center) / self._scale).astype(
-            rows.dtype
-        )
-        self.labels_ = self.memberships_.argmax(axis=1).astype(np.int32)
+        self.labels_, self.memberships_ = self._judged(rows)
         self.n_clusters_ = self.memberships_.shape[1]
         self.prototype_labels_ = np.arange(self.n_clusters_, dtype=np.int32)
         centers = self._parts.group_means() * self._scale + self._center
@@ -146,7 +143,9 @@ class JoinedMixture(ClusterMixin, Estimator):
         return self._labels_and_memberships(X)[1]
 
     def _labels_and_memberships(self, X: ArrayLike) -> tuple[Labels, Floats]:
-        rows = self._read(X)
+        return self._judged(self._read(X))
+
+    def _judged(self, rows: Floats) -> tuple[Labels, Floats]:
         memberships = self._parts.memberships((rows - self._center) / self._scale)
         memberships = memberships.astype(rows.dtype, copy=False)
         return memberships.argmax(axis=1).astype(np.int32), memberships
@@ -193,24 +192,15 @@ def spread_over_steps(rows: Floats, steps: Doubles, random: np.random.RandomStat
 # ---- candidates ----------------------------------------------------------------------------------
 
 
-class _Run(NamedTuple):
-    """Rows of a run, blurred, and its mixtures that are better than one Gaussian by ICL and BIC."""
-
-    rows: Doubles
-    by_icl: list[Fit]
-    by_bic: list[Fit]
-
-
-def _run(rows: Doubles, pursued: Doubles, steps: Doubles, random: np.random.RandomState) -> _Run:
-    rows = spread_over_steps(rows, steps, random)
-    fits = _candidates(rows, pursued, random)
+def _better_than_one(fits: list[Fit]) -> tuple[list[Fit], list[Fit]]:
+    """The best mixtures by ICL of those better than one Gaussian by ICL, and of those by BIC."""
     single = {fit.kind: fit.bic for fit in fits if len(fit.parts.weights) == 1}
     least = min(single.values(), default=np.inf)
     correlated = min(single.get(kind, np.inf) for kind in ("full", "tied"))
     bar = {"full": correlated, "tied": correlated, "diag": least}
     several = sorted((fit for fit in fits if len(fit.parts.weights) > 1), key=lambda fit: fit.icl)
     by_icl = [fit for fit in several if fit.icl < least][:_VOTERS]
-    return _Run(rows, by_icl, [fit for fit in several if fit.bic < bar[fit.kind]][:_VOTERS])
+    return by_icl, [fit for fit in several if fit.bic < bar[fit.kind]][:_VOTERS]
 
 
 def _candidates(rows: Doubles, pursued: Doubles, random: np.random.RandomState) -> list[Fit]:
@@ -296,7 +286,8 @@ def _choose(rows: Doubles, random: np.random.RandomState) -> _Election:
 
     If candidates by ICL find one group, candidates by BIC may find more, with clear valleys.
     """
-    one = _one_gaussian(rows)
+    d = rows.shape[1]
+    one = GaussianParts(np.ones(1), np.zeros((1, d)), np.eye(d)[None], np.zeros(1, np.intp), 1)
     if len(rows) < _FEWEST_ROWS or rows.shape[1] > _MOST_COLUMNS:
         return _Election(one, 1.0, [])
     steps = steps_of(rows)
@@ -307,12 +298,13 @@ def _choose(rows: Doubles, random: np.random.RandomState) -> _Election:
     for turn in range(n_runs):  # each leaves out other rows, and all leave out equally many times
         some = np.roll(np.arange(len(rows)), -(turn * len(rows) // n_runs))
         some = some[: min(_ROWS_OF_A_RUN, int(np.ceil(_SHARE_OF_A_RUN * len(rows))))]
-        runs.append(_run(rows[some], pursued[some], steps, random))
+        spread = spread_over_steps(rows[some], steps, random)
+        runs.append((spread, *_better_than_one(_candidates(spread, pursued[some], random))))
         count()
-    by_icl = _elect([_groups(run.rows, run.by_icl) or [one] for run in runs], rows)
+    by_icl = _elect([_groups(spread, fits) or [one] for spread, fits, _ in runs], rows)
     if by_icl.chosen.n_groups > 1:
         return by_icl
-    by_bic = _elect([_groups(run.rows, run.by_bic) or [one] for run in runs], rows)
+    by_bic = _elect([_groups(spread, fits) or [one] for spread, _, fits in runs], rows)
     return by_bic if by_bic.chosen.n_groups > 1 and _is_sure(by_bic.chosen, blurred) else by_icl
 
 
@@ -338,13 +330,6 @@ def _elect(runs: list[list[GaussianParts]], rows: Doubles) -> _Election:
     answers = [each[agreement[np.ix_(each, each)].sum(axis=1).argmax()] for each in own]
     numbers = [voters[answer].n_groups for answer in answers]
     return _Election(voters[best], float(agreement[best, answers].mean()), numbers)
-
-
-def _one_gaussian(rows: Doubles) -> GaussianParts:
-    variances = rows.var(axis=0) + 1e-3
-    return GaussianParts(
-        np.ones(1), rows.mean(axis=0)[None], np.diag(variances)[None], np.zeros(1, np.intp), 1
-    )
 
 
 # ---- joining -------------------------------------------------------------------------------------
@@ -390,18 +375,15 @@ def _without_shared(parts: GaussianParts, rows: Doubles, owner: Places) -> Gauss
 
     Such a part is a halo around several groups.
     """
-    numbers = np.arange(len(parts.weights))
+    groups, numbers = parts.groups, np.arange(len(parts.weights))
     shared = np.zeros(len(numbers), bool)
-    for k, group in enumerate(parts.groups):
-        others = [g for g in range(parts.n_groups) if g != group]
-        if others and np.count_nonzero(parts.groups == group) > 1:
-            depths = [
-                _valley(parts, numbers == k, parts.groups == g, rows, owner).depth for g in others
-            ]
-            shared[k] = min(depths) < _SHALLOW
-    for group in range(parts.n_groups):
-        if shared[parts.groups == group].all():
-            shared[parts.groups == group] = False
+    for k, group in enumerate(groups):
+        if np.count_nonzero(groups == group) > 1:
+            others = [groups == g for g in np.unique(groups) if g != group]
+            valleys = [_valley(parts, numbers == k, other, rows, owner) for other in others]
+            shared[k] = any(each.depth < _SHALLOW for each in valleys)
+    for group in np.unique(groups):
+        shared[groups == group] &= not shared[groups == group].all()
     return parts.take(~shared) if shared.any() else parts
 
 
@@ -442,8 +424,7 @@ def _valley(
         return _Valley(0.0, 0.0)
     low, high = middle.min() - width.max(), middle.max() + width.max()
     grid = np.linspace(low, high, _GRID)
-    log = np.log(weights / width) - 0.5 * ((grid[:, None] - middle) / width) ** 2
-    density = np.exp(log)
+    density = weights / width * np.exp(-0.5 * ((grid[:, None] - middle) / width) ** 2)
     depth, _ = _depth(density[:, first[both]].sum(axis=1), density[:, second[both]].sum(axis=1))
     places = [rows[g[owner]] @ line for g in (first, second)]
     if not all(map(len, places)):
@@ -452,9 +433,9 @@ def _valley(
     spread = max(min(place.std() for place in places), 1e-9 * width.max())
     bandwidth = 1.06 * spread * min(map(len, places)) ** -0.2
     step = grid[1] - grid[0]
-    counts = [np.histogram(place, _GRID, (low - step / 2, high + step / 2))[0] for place in places]
-    kernel = bandwidth / step
-    sums = [gaussian_filter1d(c.astype(np.float64), kernel, mode="constant") for c in counts]
+    kernel, ends = bandwidth / step, (low - step / 2, high + step / 2)
+    counts = [np.histogram(place, _GRID, ends)[0].astype(np.float64) for place in places]
+    sums = [gaussian_filter1d(count, kernel, mode="constant") for count in counts]
     of_rows, bottom = _depth(*sums)
     n_rows = (sums[0] + sums[1])[bottom] * kernel * np.sqrt(2 * np.pi)
     return _Valley(min(depth, of_rows), float(n_rows))

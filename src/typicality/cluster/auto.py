@@ -3,9 +3,8 @@
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from numbers import Integral
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,7 +42,7 @@ _DENSITY, _MIXTURE, _ROUND = "density", "a Gaussian mixture", "round groups"
 class AutoClustering(ClusterMixin, Estimator):
     """Automatic clustering: chooses the method and the number of clusters from the rows.
 
-    It compares three methods:
+    It chooses one of three methods:
 
     - *density* (:class:`AlphaCutClustering`): dense regions of any shape;
     - *a Gaussian mixture*, whose components are joined if no valley of the density separates them:
@@ -220,7 +219,7 @@ class AutoClustering(ClusterMixin, Estimator):
         chosen = tried[-1]
         self.estimator_ = chosen.model
         self.labels_ = chosen.model.labels_
-        self.n_clusters_ = chosen.n_clusters
+        self.n_clusters_ = chosen.model.n_clusters_
         self.memberships_ = chosen.model.memberships_
         self.explanation_ = self._explain(tried)
         self.agreement_ = getattr(chosen.model, "agreement_", 0.0)  # nothing else sees round groups
@@ -237,18 +236,18 @@ class AutoClustering(ClusterMixin, Estimator):
             turns.append((_ROUND if many else _DENSITY, asked))
         tried: list[_Answer] = []
         for place, (name, at_least) in enumerate(turns):
-            if not tried or tried[-1].n_clusters < max(2, asked):
+            if not tried or tried[-1].model.n_clusters_ < max(2, asked):
                 with part(place / len(turns), (place + 1) / len(turns)):
                     tried.append(methods.fit(name, at_least=at_least))
         return tried
 
     def _explain(self, tried: list["_Answer"]) -> str:
         first, chosen = tried[0], tried[-1]
-        found = counted(chosen.n_clusters, "cluster")
+        found = counted(chosen.model.n_clusters_, "cluster")
         columns = "four columns or more" if first.name == _MIXTURE else "fewer than four columns"
         if chosen.asked_for:
             why = f"{found} by {chosen.name}, because at_least={self.at_least} asks for a split"
-        elif chosen.n_clusters < 2:
+        elif chosen.model.n_clusters_ < 2:
             names = " nor ".join(answer.name for answer in tried)
             seeing = f"neither {names} sees a" if len(tried) > 1 else f"{names} sees no"
             why = (
@@ -263,8 +262,7 @@ class AutoClustering(ClusterMixin, Estimator):
         return "; ".join([why, *_words_of_runs(runs), *chosen.remarks]) + "."
 
 
-@dataclass(frozen=True, eq=False)
-class _Answer:
+class _Answer(NamedTuple):
     """A method: its name in a sentence, its model, its warnings, and what else is to be said.
 
     A split that the method does not see by itself was `asked_for`.
@@ -272,14 +270,9 @@ class _Answer:
 
     name: str
     model: Any
-    warnings: tuple[Any, ...] = ()
-    asked_for: bool = False
+    warnings: tuple[Any, ...]
+    asked_for: bool
     remarks: tuple[str, ...] = ()
-
-    @property
-    def n_clusters(self) -> int:
-        """The number of clusters it sees."""
-        return int(self.model.n_clusters_)
 
 
 class _Methods:
@@ -292,20 +285,19 @@ class _Methods:
     def fit(self, name: str, *, at_least: int = 1) -> _Answer:
         """The answer of a method, with so many clusters at the least."""
         stepped = name == _DENSITY and has_steps(self._rows)
+        with part(0.0, 0.5 if stepped else 1.0):
+            answer = self._fitted(name, at_least, self._rows)
+        if not stepped or answer.model.n_clusters_ < 2:
+            return answer
+        with part(0.5, 1.0):
+            other = self._without_steps(at_least)
+        return other if other.model.n_clusters_ < answer.model.n_clusters_ else answer
+
+    def _fitted(self, name: str, at_least: int, rows: Floats) -> _Answer:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            with part(0.0, 0.5 if stepped else 1.0):
-                model = self._method(name, at_least).fit(self._rows)
-            with part(0.5, 1.0):
-                coarse = self._without_steps(model) if stepped else None
-        messages = tuple(each.message for each in caught)
-        if coarse is None:
-            return _Answer(name, model, messages, at_least > 1)
-        remark = (
-            "gaps no wider than the step of a column were ignored, else density would give "
-            f"{model.n_clusters_}"
-        )
-        return _Answer(name, coarse, messages, at_least > 1, (remark,))
+            model = self._method(name, at_least).fit(rows)
+        return _Answer(name, model, tuple(each.message for each in caught), at_least > 1)
 
     def _method(self, name: str, at_least: int) -> Any:
         if name == _DENSITY:
@@ -315,25 +307,21 @@ class _Methods:
         fewest = min(at_least, count_distinct_rows(self._rows, None, enough=at_least))
         return self._entropic(self._best_number(at_least) or fewest)
 
-    def _without_steps(self, model: AlphaCutClustering) -> AlphaCutClustering | None:
-        """Density of rows that are spread over the steps of their columns, if it sees fewer.
+    def _without_steps(self, at_least: int) -> _Answer:
+        """Density of rows that are spread over the steps of their columns.
 
         A gap no wider than the step of a column, as between whole numbers, is no gap.
         """
-        if model.n_clusters_ < 2:
-            return None
-        ordered = self._rows[self._order]
-        spread = np.empty_like(self._rows)
+        ordered, spread = self._rows[self._order], np.empty_like(self._rows)
         random = np.random.RandomState(self._seed)
         spread[self._order] = spread_over_steps(ordered, steps_of(ordered), random)
-        other: AlphaCutClustering = AlphaCutClustering(at_least=model.at_least).fit(spread)
-        if other.n_clusters_ >= model.n_clusters_:
-            return None
-        other.labels_ = other.predict(self._rows)
-        other.typicality_ = other.predict_typicality(self._rows)
-        other.memberships_ = other.predict_memberships(self._rows)
-        other.medoids_ = self._rows[other.medoid_indices_]
-        return other
+        answer = self._fitted(_DENSITY, at_least, spread)
+        model = answer.model
+        model.labels_ = model.predict(self._rows)
+        model.typicality_ = model.predict_typicality(self._rows)
+        model.memberships_ = model.predict_memberships(self._rows)
+        model.medoids_ = self._rows[model.medoid_indices_]
+        return answer._replace(remarks=("gaps no wider than the step of a column were ignored",))
 
     def _best_number(self, at_least: int) -> int | None:
         """The number of round groups with the best silhouette; None where all coincide."""
