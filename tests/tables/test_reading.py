@@ -179,6 +179,7 @@ COUNTED = np.arange(N) % 120
 LEFT_OUT = {
     "Sample Number": (1 + COUNTED, "a counter: whole numbers from 1 up"),
     "Postal Code": (RNG.integers(10_000, 99_999, N), "whole numbers in a column called code"),
+    "county": ([f"{i % 90:03}" for i in range(N)], "codes with zeros in front"),
     "zip": (RNG.integers(1, 9, N), "whole numbers in a column called zip"),
     "unitid": (RNG.integers(100_000, 200_000, N), "whole numbers in a column called unitid"),
     "serial_no": (RNG.permutation(10 * N)[:N], "whole numbers in a column called no"),

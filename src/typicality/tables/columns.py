@@ -1,5 +1,6 @@
 """Which columns of a table are numbers to work with, and why the others are not."""
 
+import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from typicality.tables.cells import (
 from typicality.tables.measured import Doubt, doubt_about, is_called_id, is_coded
 
 MOST_NUMBERS = 2**27  # rows times columns of numbers that are held in memory
+_PADDED = re.compile(r"\s*0\d+\s*")
 _BY_NAME = Remedy("columns", None, "{} uses such columns")
 _FEWEST_COLUMNS = 2  # a column is left out by its name or look only if so many remain
 ALL_MISSING = "all values are missing"
@@ -365,7 +367,7 @@ class Column:
         self.endless: TableError | None = None
         self.low, self.high = np.inf, -np.inf
         self._look = self._first_stranger = ""
-        self._is_in_digits = False
+        self._is_in_digits = self._is_padded = False
 
     @property
     def is_candidate(self) -> bool:
@@ -386,6 +388,9 @@ class Column:
                 self.signs |= signs
         elif not self.bare and np.isfinite(parsed.numbers).any():
             self.bare = {""}
+        if not self.n_seen and block.lines is not None:  # of text, the zeros can be seen
+            some = block.columns([self.name])[0].slice(0, _N_LOOKED_AT).to_pylist()
+            self._is_padded = any(map(_PADDED.fullmatch, some))
         numbers, strangers = parsed
         if len(strangers) and self.text is None:
             self._see_text(block, strangers)
@@ -445,6 +450,8 @@ class Column:
         """Why its numbers may be no measurements; None if nothing says so."""
         if self.signs - {"", TRUTH} or not self._are_whole:
             return None
+        if self._is_padded:
+            return Doubt("codes with zeros in front", is_certain=True)
         return doubt_about(self.name, self._first, self.low, self.high)
 
     @property
