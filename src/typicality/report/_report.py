@@ -257,8 +257,8 @@ def _keeps_columns(pipeline: Any, X: Any, numbers: Any, rows: Any) -> bool:
 
     Where the last step sees more or fewer columns, those of X are shown in any case.
     """
-    width = int(np.shape(numbers)[1])
-    if width != np.shape(rows)[1]:
+    width, n_features = (int(getattr(X, "shape", np.shape(X))[1]) for X in (numbers, rows))
+    if width != n_features:
         return width > 0
     try:
         made = pipeline[:-1].get_feature_names_out(feature_names(X))

@@ -105,7 +105,7 @@ class Explanation:
         if view.find_typical_rows is not None and features.of_model:
             return view.find_typical_rows()
         is_clustered = view.labels >= 0
-        by_labels = view.kind == "tree" and is_clustered.any()
+        by_labels = view.kind != "detector" and is_clustered.any()
         return TypicalRows.of(
             features.rows, is_clustered if by_labels else are_typical(view.strength)
         )
