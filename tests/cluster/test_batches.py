@@ -45,10 +45,10 @@ def test_batches_find_the_centres_of_all_rows(model):
 def test_the_same_batch_again_changes_only_the_mass(model):
     rows = batch(0)
     once = clone(model).set_params(tol=1e-10).partial_fit(rows)
-    centers, mass = once.cluster_centers_, once.mass_
+    centers, mass = once.cluster_centers_, once._mass
     twice = once.partial_fit(rows)
     assert_allclose(twice.cluster_centers_, centers, atol=1e-7)
-    assert_allclose(twice.mass_, 2 * mass, rtol=1e-6)
+    assert_allclose(twice._mass, 2 * mass, rtol=1e-6)
 
 
 def test_hard_memberships_give_the_means_of_all_rows():
@@ -60,7 +60,7 @@ def test_hard_memberships_give_the_means_of_all_rows():
     labels = model.predict(every)
     means = [every[labels == k].mean(axis=0) for k in range(3)]
     assert_allclose(model.cluster_centers_, means, atol=1e-6)
-    assert_allclose(model.mass_, np.bincount(labels), rtol=1e-6)
+    assert_allclose(model._mass, np.bincount(labels), rtol=1e-6)
 
 
 def test_with_decay_the_prototypes_follow_the_data():
@@ -83,16 +83,20 @@ def test_weights_count_copies_and_rows_can_be_blocks():
     models[2].partial_fit(rows_in_memory(rows, weight.astype(float)))
     for other in models[1:]:
         assert_allclose(models[0].cluster_centers_, other.cluster_centers_)
-        assert_allclose(models[0].mass_, other.mass_)
+        assert_allclose(models[0]._mass, other._mass)
 
 
-def test_a_fit_forgets_the_batches_and_a_model_is_saved_with_them(tmp_path):
-    model = FuzzyCMeans(3, random_state=0).partial_fit(batch(0)).partial_fit(batch(1))
+def test_the_first_batch_can_be_a_fit_and_a_model_is_saved_with_its_batches(tmp_path):
+    model = FuzzyCMeans(3, random_state=0).fit(batch(0)).partial_fit(batch(1))
+    other = FuzzyCMeans(3, random_state=0).partial_fit(batch(0)).partial_fit(batch(1))
+    assert_array_equal(model.cluster_centers_, other.cluster_centers_)
     assert_array_equal(model.labels_, model.predict(batch(1)))
     save(model, tmp_path / "model")
     again = load(tmp_path / "model")
-    assert_array_equal(again.partial_fit(batch(2)).mass_, model.partial_fit(batch(2)).mass_)
-    assert not hasattr(model.fit(batch(0)), "mass_")
+    expected = model.partial_fit(batch(2)).cluster_centers_
+    assert_array_equal(again.partial_fit(batch(2)).cluster_centers_, expected)
+    fresh = FuzzyCMeans(3, random_state=0).fit(batch(0))
+    assert_array_equal(model.fit(batch(0)).cluster_centers_, fresh.cluster_centers_)
 
 
 @pytest.mark.parametrize(

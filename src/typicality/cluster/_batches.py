@@ -1,7 +1,7 @@
 """Learning batch by batch: what earlier batches left is kept as a weight for each prototype."""
 
 from dataclasses import replace
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from typicality._checks import check_blocks, check_sample_weight
 from typicality._compat import fit_context
-from typicality._typing import Doubles
+from typicality.cluster._diagnostics import require_finite
 from typicality.cluster._inputs import has_input_space
 from typicality.cluster._prototypes import PrototypeClusterer
 from typicality.rows import as_rows, is_blockwise
@@ -30,8 +30,6 @@ def _takes_batches(model: Any) -> bool:
 class BatchClusterer(PrototypeClusterer):
     """Base of the estimators that can learn batch by batch; not for direct use."""
 
-    mass_: Annotated[Doubles, "c"]
-
     @available_if(_takes_batches)
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -44,7 +42,7 @@ class BatchClusterer(PrototypeClusterer):
     ) -> Self:
         r"""Learn from another batch of rows, without the rows of earlier batches.
 
-        The first batch is fitted. Then
+        The first batch is fitted, as by `fit`; it can also be a fit of many rows. Then
 
         .. math:: v_k = \frac{\rho M_k v'_k + \sum_h \omega_h w_{hk} x_h}
             {\rho M_k + \sum_h \omega_h w_{hk}}, \qquad
@@ -54,8 +52,7 @@ class BatchClusterer(PrototypeClusterer):
         batches, and :math:`\rho` is `decay`. The sum is over the rows of the batch, and is iterated
         to convergence. The parameters of the memberships, such as `m_`, `lam_` or `eta_`, are those
         of the first batch, which should have rows of all clusters. `labels_` and `memberships_` are
-        those of the last batch, and `mass_` has :math:`M_k`. Only in the input space, with
-        spherical clusters.
+        those of the last batch. Only in the input space, with spherical clusters.
 
         Implements the single pass of :cite:`hore2007`. Differs from it: earlier batches are kept as
         sums, not as rows at the prototypes.
@@ -80,6 +77,7 @@ class BatchClusterer(PrototypeClusterer):
             raise ValueError(f"decay must be between 0 and 1; got {decay!r}.")
         if not hasattr(self, "_prototypes"):
             self.fit(X, sample_weight=sample_weight)
+            return self
         if self._home is not None:
             raise ValueError("partial_fit takes arrays, and the first batch was a tensor.")
         if is_blockwise(X):
@@ -91,7 +89,7 @@ class BatchClusterer(PrototypeClusterer):
         before: Centroids = self._prototypes
         space.origin = before.origin
         spread = space.total_variance or 1.0
-        mass = decay * getattr(self, "mass_", np.zeros(before.n_clusters))
+        mass = decay * self._mass
 
         def step(prototypes: Centroids) -> tuple[Centroids, float, float]:
             sweep = space.sweep(self._rule, prototypes)
@@ -103,8 +101,9 @@ class BatchClusterer(PrototypeClusterer):
             return following, float(move), sweep.objective
 
         result = picard(step, before, tol=self.tol, max_iter=self.max_iter)
+        require_finite(result)
         last = space.sweep(self._rule, result.state)
-        self._prototypes, self.mass_ = result.state, mass + last.mass
+        self._prototypes, self._mass = result.state, mass + last.mass
         self.cluster_centers_ = self._reader.restore(result.state.centers)
         self.n_iter_, self.status_, self.objective_ = result.n_iter, result.status, last.objective
         self.objective_path_ = np.array(result.objectives)

@@ -67,7 +67,7 @@ SAMPLE_CONSTRAINTS: dict[str, list[Any]] = {
 # Those of an earlier fit must not stay.
 OPTIONAL_ATTRIBUTES = (
     *("feature_names_in_", "memberships_", "cluster_centers_", "lambda_path_", "lam_"),
-    *("labels_", "typicality_", "weights_", "covariances_", "mass_"),
+    *("labels_", "typicality_", "weights_", "covariances_"),
 )
 OF_ROWS = ("labels_", "memberships_", "typicality_", "weights_")  # one value for each training row
 _ON_CPU = ("cpu", "mps")  # where NumPy and compiled code compute; "mps" has no float64

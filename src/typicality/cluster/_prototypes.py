@@ -104,6 +104,7 @@ class PrototypeClusterer(ClusterMixin, Estimator):
 
     _prototypes: Annotated[Any, Centroids | ExpandedPrototypes]
     _rule: Annotated[Any, MembershipRule]
+    _mass: Annotated[Doubles, "c"]  # sums of weights, for later batches
     prototype_labels_: Annotated[Labels, "c", Index("c", lowest=-1)]
     n_clusters_: int
     cluster_centers_: Annotated[Floats, "c d"]
@@ -296,7 +297,7 @@ class PrototypeClusterer(ClusterMixin, Estimator):
             outcome = space.outcome(state.rule, state.prototypes, memberships=dense)
         self.__dict__.update(self._for_prediction(state, opened))
         self.__dict__.update(self._record(opened, result))
-        self.objective_ = outcome.objective
+        self.objective_, self._mass = outcome.objective, outcome.mass
         self.prototype_labels_ = labels.prototype_labels
         self.n_clusters_ = labels.n_clusters
         if is_all and outcome.labels is not None:
