@@ -26,7 +26,7 @@ warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
 X = np.concatenate([rng.normal(size=(100, 4)), 9 + rng.normal(size=(100, 4))])
 for info in ESTIMATORS.values():
-    if info.name in ("AlphaCutClustering", "AutoClustering"):  # trees are compiled
+    if info.name in ("AlphaCutClustering", "AutoClustering", "JoinedMixture"):  # votes are compiled
         continue
     number = {"n_clusters": 2} if info.number in ("given", "start") else {}
     model = getattr(import_module(info.module), info.name)(**number).fit(X)

@@ -188,10 +188,22 @@ def warn(seen: str, remedy: str, category: type[Warning], finding: str, /, **fie
 
 def warn_again(warning: Warning) -> None:
     """Warn of what another fit has warned of."""
-    level, frame = 1, sys._getframe()
+    level, _ = _caller()
+    warnings.warn(warning, type(warning), stacklevel=level)
+
+
+def place_of_caller() -> tuple[str, int]:
+    """The file and the line of the caller outside of this package and scikit-learn."""
+    _, frame = _caller()
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def _caller() -> tuple[int, FrameType]:
+    """The caller outside of this package and scikit-learn, as level and frame of who asks."""
+    level, frame = 0, sys._getframe()
     while frame.f_back and _package(frame) in ("typicality", "sklearn", "joblib"):
         level, frame = level + 1, frame.f_back
-    warnings.warn(warning, type(warning), stacklevel=level)
+    return level, frame
 
 
 def _package(frame: FrameType) -> str:

@@ -1,6 +1,7 @@
 """Suspicious data and results: a table of findings, and the functions that look for them."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from typicality.exceptions import (
     FeatureWarning,
     FragmentedClustersWarning,
     IndefiniteKernelWarning,
+    place_of_caller,
     warn,
 )
 from typicality.kernels import Linear, LocalGaussian, Stationary
@@ -224,6 +226,19 @@ _CLASS_OF = {name: kind for kind, findings in FINDINGS.items() for name in findi
 def tell(finding: str, **fields: Any) -> None:
     """Warn of a finding of the table; the warning has its name and fields as attributes."""
     warn(*sentences(finding, **fields), _CLASS_OF[finding], finding, **fields)
+
+
+def tell_once(finding: str) -> None:
+    """Warn of a finding once for each line of the user.
+
+    Searches of scikit-learn reset what Python remembers of warnings.
+    """
+    _tell_at(finding, place_of_caller())
+
+
+@cache
+def _tell_at(finding: str, place: tuple[str, int]) -> None:
+    tell(finding)
 
 
 def sentences(finding: str, **fields: Any) -> tuple[str, str]:

@@ -307,8 +307,8 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
         with np.errstate(under="ignore"), one_blas_thread():
             model._learn(rows, weight, callbacks)
         learned = {k: v for k, v in vars(model).items() if k not in (*parameters, "_device")}
-        if home is not None:  # what users see lives where X lives
-            learned |= {k: tensor_of(v, home) for k, v in learned.items() if not k.startswith("_")}
+        if home is not None:  # arrays of the model live where X lives
+            learned = {k: tensor_of(v, home) for k, v in learned.items()}
         before = self.__dict__
         self.__dict__ = {k: v for k, v in before.items() if k not in OPTIONAL_ATTRIBUTES} | learned
         try:

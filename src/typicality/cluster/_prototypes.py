@@ -16,7 +16,7 @@ from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._diagnostics import (
     require_finite,
-    tell,
+    tell_once,
     warn_about_convergence,
     warn_about_features,
 )
@@ -223,7 +223,7 @@ class PrototypeClusterer(ClusterMixin, Estimator):
         rows = self._read(X)
         weight = check_sample_weight(sample_weight, rows)
         if self._number_was_set:
-            tell("search over clusters")
+            tell_once("search over clusters")
         return -float(self._prototypes.objective(self._rule, rows, weight))
 
     def compress(self, rtol: float = 1e-4) -> Self:

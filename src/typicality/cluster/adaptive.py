@@ -50,6 +50,10 @@ _PATH_ROWS, _KERNEL_PATH_ROWS = 1500, 500  # of more, lambda is chosen on a samp
 _PATH_TOL, _PATH_ITER = 1e-3, 100  # along the path; at the value that is chosen, as asked for
 _TOO_MANY_NOWHERE = 1 / 3  # of the rows
 
+_NUMBER_CONSTRAINTS: dict[str, list[Any]] = {
+    "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    "beta": [Interval(Real, 0, 1, closed="neither")],
+}
 _SPARSITY_CONSTRAINTS: dict[str, list[Any]] = {
     "p": [Interval(Real, 0, 1, closed="neither")],
     "assign": [StrOptions({"core", "all"})],
@@ -293,9 +297,8 @@ class AdaptivePCM(AdaptiveClusterer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **AdaptiveClusterer._parameter_constraints,
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        **_NUMBER_CONSTRAINTS,
         "alpha": [Interval(Real, 0, np.inf, closed="neither"), None],
-        "beta": [Interval(Real, 0, 1, closed="neither")],
     }
 
     def __init__(
@@ -500,7 +503,8 @@ class SparseAdaptivePCM(AdaptivePCM):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **AdaptivePCM._parameter_constraints,
+        **AdaptiveClusterer._parameter_constraints,
+        **_NUMBER_CONSTRAINTS,
         **_SPARSITY_CONSTRAINTS,
         "lam": [Interval(Real, 0, np.inf, closed="neither")],
     }
