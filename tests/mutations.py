@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -30,10 +31,11 @@ class Bug(NamedTuple):
     wrong: str
 
 
-def bugs() -> list[Bug]:
-    """All bugs of mutations.txt; each must find its text once."""
+def bugs(words: Sequence[str] = ("",)) -> list[Bug]:
+    """The bugs of mutations.txt with one of these words; each must find its text once."""
     text = (TESTS / "mutations.txt").read_text("utf-8")
     found = [Bug(*(part.replace("\\n", "\n") for part in bug)) for bug in _BUG.findall(text)]
+    found = [bug for bug in found if any(word in f"{bug.file}: {bug.what}" for word in words)]
     for bug in found:
         count = (SOURCE / bug.file).read_text("utf-8").count(bug.right)
         if count != 1:
@@ -69,13 +71,15 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("words", nargs="*")
     given = parser.parse_args()
-    words = given.words or [""]
-    chosen = [bug for bug in bugs() if any(word in f"{bug.file}: {bug.what}" for word in words)]
+    chosen = bugs(given.words or [""])
+    n_caught = 0
     with ThreadPoolExecutor(given.jobs) as pool:
-        alive = list(pool.map(survives, chosen))
-    for bug, lives in zip(chosen, alive, strict=True):
-        sys.stdout.write(f"| {bug.file} | {bug.what} | {'SURVIVES' if lives else 'caught'} |\n")
-    sys.stdout.write(f"{alive.count(False)} of {len(chosen)} bugs were caught.\n")
+        for bug, lives in zip(chosen, pool.map(survives, chosen), strict=True):
+            verdict = "SURVIVES" if lives else "caught"
+            sys.stdout.write(f"| {bug.file} | {bug.what} | {verdict} |\n")
+            sys.stdout.flush()
+            n_caught += not lives
+    sys.stdout.write(f"{n_caught} of {len(chosen)} bugs were caught.\n")
 
 
 if __name__ == "__main__":
