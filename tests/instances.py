@@ -32,6 +32,7 @@ from typicality.membership import (
     Hard,
     Possibilistic1993,
     Possibilistic1996,
+    PossibilisticFuzzy,
     SparsePossibilistic,
 )
 from typicality.spaces import Euclidean
@@ -57,6 +58,8 @@ def rules(n_clusters):
         Possibilistic1993(eta, 1.4),
         Possibilistic1993(eta, 3.1),
         Possibilistic1996(eta),
+        PossibilisticFuzzy(eta),
+        PossibilisticFuzzy(eta, 3.1, 1.3, 0.5),
         SparsePossibilistic(eta, 0.1),
         SparsePossibilistic(eta, 0.02, 0.8),
     ]
@@ -83,6 +86,7 @@ ESTIMATORS = [
     PossibilisticCMeans(n_clusters=2, objective="1993", store_memberships=False),
     PossibilisticCMeans(n_clusters=2, eta=1.0, eta_scale=0.5),
     PossibilisticCMeans(n_clusters=3, eta="variance"),
+    PossibilisticCMeans(n_clusters=3, objective="2005", eta_scale=1, fuzzy_weight=0.5),
 ]
 
 WITH_NOISE = [

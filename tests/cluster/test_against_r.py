@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 from sklearn.metrics import pairwise_distances
 
-from typicality import FuzzyCMeans
+from typicality import FuzzyCMeans, PossibilisticCMeans
 from typicality.metrics import partition_coefficient
 
 RECORDED = json.loads((Path(__file__).parents[1] / "reference" / "r_output.json").read_text())
@@ -56,3 +56,22 @@ def test_memberships_are_those_of_fanny_for_roots_of_distances():
 def test_objective_is_withinerror_of_e1071_times_the_number_of_rows():
     model = FuzzyCMeans(3, m=2, init=CENTRES, **TIGHT).fit(X)
     assert model.objective_ == pytest.approx(len(X) * RECORDED["cmeans_withinerror"], rel=1e-10)
+
+
+def test_centres_and_typicalities_are_those_of_the_vignette_of_ppclust_pfcm():
+    """The printed output of pfcm(iris[, -5], centers = 3), with the defaults of ppclust."""
+    model = PossibilisticCMeans(3, objective="2005", m=2, eta_scale=1, init=CENTRES, **TIGHT).fit(X)
+    centres = [
+        [5.004632, 3.410189, 1.484259, 0.2520773],
+        [5.921892, 2.788865, 4.396931, 1.4071926],
+        [6.623684, 3.014813, 5.462464, 1.9919289],
+    ]
+    typicalities = [
+        [0.9270364, 0.04773061, 0.03002591],
+        [0.6445196, 0.04809470, 0.02949375],
+        [0.01609019, 0.2053347, 0.6177031],
+        [0.02042037, 0.4564195, 0.4990126],
+    ]
+    np.testing.assert_allclose(model.cluster_centers_, centres, atol=6e-7)
+    np.testing.assert_allclose(model.memberships_[[0, 1, 148, 149]], typicalities, atol=6e-8)
+    assert model.objective_ == pytest.approx(238.0171, abs=6e-5)

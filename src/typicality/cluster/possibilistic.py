@@ -25,7 +25,11 @@ from typicality.cluster._starts import SHAPE_CONSTRAINTS, START_CONSTRAINTS, Sta
 from typicality.cluster.fuzzy import fuzzifier
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
-from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
+from typicality.membership.possibilistic import (
+    Possibilistic1993,
+    Possibilistic1996,
+    PossibilisticFuzzy,
+)
 from typicality.membership.spread import spread_from_partition
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import Alternation, ClusterState
@@ -55,6 +59,10 @@ class PossibilisticCMeans(BatchClusterer):
         \eta_k (1 - u_{hk})^m \Big), \qquad
         u_{hk} = \big[ 1 + (\lVert x_h - v_k \rVert^2 / \eta_k)^{1/(m-1)} \big]^{-1}.
 
+    The 2005 form, possibilistic-fuzzy c-means (PFCM), adds `fuzzy_weight` times the objective of
+    :class:`FuzzyCMeans` to that of 1993. The fuzzy term keeps prototypes apart, and typicalities
+    are those of 1993.
+
     Here :math:`x_h` are the rows with their sample weights :math:`\omega_h`, :math:`v_k` are the
     prototypes, and :math:`\eta_k` is the spread of cluster k, a squared distance. The memberships
     :math:`u_{hk}` are called typicalities. Each prototype moves to a dense region. Several
@@ -65,7 +73,7 @@ class PossibilisticCMeans(BatchClusterer):
     not use rows that are far from all others, because a single such row would get its own
     prototype. See "Far rows" in docs/theory.
 
-    Implements :cite:`krishnapuram1993`; :cite:`krishnapuram1996`;
+    Implements :cite:`krishnapuram1993`; :cite:`krishnapuram1996`; :cite:`pal2005`;
     :cite:`filippone2010`, eq. (6)-(10), with a kernel eq. (11)-(17).
 
     Parameters
@@ -111,13 +119,15 @@ class PossibilisticCMeans(BatchClusterer):
         which no two prototypes find the same cluster. In many dimensions or with clusters that
         overlap, it is small. Then typicalities are small, too, and order the rows of a cluster, but
         say little about single rows. Original to typicality, see docs/theory.
-    objective : {"1996", "1993"}, default="1996"
-        Which of the two objectives above is minimised.
+    objective : {"1996", "1993", "2005"}, default="1996"
+        Which of the objectives above is minimised.
+    fuzzy_weight : float, default=1.0
+        The weight of the fuzzy term in the 2005 form.
     m : float or "auto", default="auto"
-        The fuzzifier of the preliminary fuzzy c-means and of the 1993 form. "auto" depends on the
-        numbers of rows and features, as in :class:`FuzzyCMeans`.
+        The fuzzifier of the preliminary fuzzy c-means and of the forms of 1993 and 2005. "auto"
+        depends on the numbers of rows and features, as in :class:`FuzzyCMeans`.
     fcm_m : float, "auto" or None, default=None
-        Another fuzzifier for the preliminary fuzzy c-means; None is `m`.
+        Another fuzzifier for the preliminary fuzzy c-means and the fuzzy term; None is `m`.
     covariance_type : {"spherical", "full"}, default="spherical"
         "full" gives each cluster a covariance :math:`F_k`, the weighted covariance of the rows, and
         measures distances by it: clusters are ellipsoids of equal volume :cite:`gustafson1979`. The
@@ -238,7 +248,8 @@ class PossibilisticCMeans(BatchClusterer):
             "array-like",
         ],
         "eta_scale": [StrOptions({"auto"}), Interval(Real, 0, np.inf, closed="neither")],
-        "objective": [StrOptions({"1993", "1996"})],
+        "objective": [StrOptions({"1993", "1996", "2005"})],
+        "fuzzy_weight": [Interval(Real, 0, np.inf, closed="neither")],
         "m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"})],
         "fcm_m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"}), None],
     }
@@ -256,6 +267,7 @@ class PossibilisticCMeans(BatchClusterer):
         eta: Any = "fcm",
         eta_scale: float | str = "auto",
         objective: str = "1996",
+        fuzzy_weight: float = 1.0,
         m: float | str = "auto",
         fcm_m: float | str | None = None,
         covariance_type: str = "spherical",
@@ -276,6 +288,7 @@ class PossibilisticCMeans(BatchClusterer):
         self.eta = eta
         self.eta_scale = eta_scale
         self.objective = objective
+        self.fuzzy_weight = fuzzy_weight
         self.m = m
         self.fcm_m = fcm_m
         self.covariance_type = covariance_type
@@ -305,7 +318,7 @@ class PossibilisticCMeans(BatchClusterer):
         fuzzy = Fuzzy(m if self.fcm_m is None else fuzzifier(self.fcm_m, typical))
         has_shapes = self.covariance_type == "full"
         needs_partition = estimates_eta or has_shapes or not starts.is_array
-        start_rule = fuzzy if needs_partition else self._rule_with(eta, m)
+        start_rule = fuzzy if needs_partition else self._rule_with(eta, m, fuzzy.m)
         drawn = starts.draw(opened, start_rule, within=typical)
         tries_scales = estimates_eta and self.eta_scale == "auto"
         n_runs = len(drawn) + needs_partition + has_shapes
@@ -317,7 +330,8 @@ class PossibilisticCMeans(BatchClusterer):
         if eta is None:
             trials = self._estimated_spreads(typical, fuzzy, prototypes)
         states = [
-            (scale, ClusterState(prototypes, self._rule_with(eta, m))) for scale, eta in trials
+            (scale, ClusterState(prototypes, self._rule_with(eta, m, fuzzy.m)))
+            for scale, eta in trials
         ]
         space = opened.space.rigid if isinstance(opened.space, Ellipsoidal) else opened.space
         self.eta_scale_, result = self._widest_apart(space, states, callbacks)
@@ -370,7 +384,11 @@ class PossibilisticCMeans(BatchClusterer):
         warn_about_collapse(space, result.state, advice, stage=stage)
         return result.state.prototypes
 
-    def _rule_with(self, eta: Any, m: float) -> Possibilistic1993 | Possibilistic1996:
+    def _rule_with(
+        self, eta: Any, m: float, fuzzy_m: float
+    ) -> Possibilistic1993 | Possibilistic1996:
+        if self.objective == "2005":
+            return PossibilisticFuzzy(eta, m, fuzzy_m, float(self.fuzzy_weight))
         return Possibilistic1993(eta, m) if self.objective == "1993" else Possibilistic1996(eta)
 
     def _warn(self, found: Clustering) -> None:

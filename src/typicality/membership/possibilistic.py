@@ -1,5 +1,6 @@
 """Possibilistic memberships, or typicalities: each cluster judges a row on its own."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, NamedTuple, Self
@@ -14,7 +15,9 @@ from typicality.membership.base import (
     like,
     namespace,
     nearly_equal,
+    relative_to_largest,
 )
+from typicality.membership.fuzzy import Fuzzy
 
 _COINCIDENT_TYPICALITY = 0.95
 
@@ -171,6 +174,54 @@ class Possibilistic1993Form(NamedTuple):
                         out[k, r] *= power
 
         return CompiledRule(memberships, pull, closeness_by_spread)
+
+
+@dataclass(frozen=True, eq=False)
+class PossibilisticFuzzy(Possibilistic1993):
+    r"""Typicalities of 1993, with fuzzy memberships in the weights of the prototypes.
+
+    .. math:: f(t, d) = \sum_k t_k^m d_k + \sum_k \eta_k (1 - t_k)^m + a \sum_k u_k^q d_k, \qquad
+        w_k = t_k^m + a \, u_k^q,
+
+    where :math:`t_k` is the typicality of :class:`Possibilistic1993`, and :math:`u_k` the
+    membership of :class:`Fuzzy` with the fuzzifier q. The memberships of this rule are the
+    typicalities. The fuzzy term keeps prototypes apart.
+
+    Implements :cite:`pal2005`.
+
+    Parameters
+    ----------
+    eta : array of shape (n_clusters,)
+        The spread of each cluster, as a squared distance; positive.
+    m : float, default=2.0
+        The exponent of the typicalities, above 1.
+    fuzzy_m : float, default=2.0
+        The exponent q of the fuzzy memberships, above 1.
+    fuzzy_weight : float, default=1.0
+        The weight a of the fuzzy term. With 0, the rule is :class:`Possibilistic1993`.
+    """
+
+    fuzzy_m: float = 2.0
+    fuzzy_weight: float = 1.0
+
+    def weights(self, memberships: Array) -> Array:
+        # Distances, which fuzzy memberships need, follow from typicalities.
+        xp = namespace(memberships)
+        least = math.exp(-largest_exponent(memberships) / max(1.0, self.m - 1.0))
+        odds = (1.0 - memberships) / xp.where(
+            memberships > least, memberships, like(least, memberships)
+        )
+        sqdist = like(self.eta, memberships) * odds ** (self.m - 1.0)
+        fuzzy = Fuzzy(self.fuzzy_m).memberships(sqdist)
+        return memberships**self.m + self.fuzzy_weight * fuzzy**self.fuzzy_m
+
+    def pull(self, sqdist: Array) -> Array:
+        return relative_to_largest(self.weights(self.memberships(sqdist)))
+
+    def objective(self, memberships: Array, sqdist: Array) -> Array:
+        rule = Fuzzy(self.fuzzy_m)
+        fuzzy = rule.objective(rule.memberships(sqdist), sqdist)
+        return super().objective(memberships, sqdist) + self.fuzzy_weight * fuzzy
 
 
 @dataclass(frozen=True, eq=False)
