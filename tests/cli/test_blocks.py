@@ -297,6 +297,6 @@ def test_device_that_is_not_there_is_told_before_any_work(run, groups, tmp_path,
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     done = run("cluster", groups, "--device", "cuda", "-o", tmp_path / "out")
     assert done.exit_code == 3
-    assert "finds no GPU on this machine" in done.stderr
+    assert "finds 0 GPUs on this machine" in done.stderr
     assert run("cluster", groups, "--device", "toaster").exit_code == 2
     assert running._device("auto") is None

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from typicality._compat import Interval, fit_context
 from typicality._progress import part
+from typicality._tensors import array_of
 from typicality._typing import Floats, Labels
 from typicality._words import counted
 from typicality.cluster._callbacks import FitCallbacks
@@ -279,8 +280,8 @@ class _Methods:
     """The methods, fitted to rows in any order."""
 
     def __init__(self, rows: Floats, random: np.random.RandomState) -> None:
-        self._rows, self._seed = rows, int(random.randint(2**31 - 1))
-        self._order = lexicographic_order(rows)
+        self._rows, self._seed = array_of(rows), int(random.randint(2**31 - 1))
+        self._order = lexicographic_order(self._rows)
 
     def fit(self, name: str, *, at_least: int = 1) -> _Answer:
         """The answer of a method, with so many clusters at the least."""
