@@ -25,7 +25,7 @@ from typicality.explain import (
 )
 from typicality.fitted import FittedView, view
 from typicality.preprocessing.scaling import TOO_LARGE
-from typicality.preprocessing.table_rows import ModelRows, Part, column_names
+from typicality.preprocessing.table_rows import ModelRows, column_names
 from typicality.rows import is_blockwise
 from typicality.tables import Block, open_table
 
@@ -42,17 +42,17 @@ class Judged(NamedTuple):
 
     Parameters
     ----------
-    part : Part
-        The rows.
+    rows : ModelRows
+        The rows, those that take part.
     scaled : array of shape (n, d)
-        Those that take part, as the model takes them.
+        The rows as the model takes them.
     view : FittedView
-        What the model says of these.
+        What the model says of them.
     columns : dict of str to array
         The columns that the run adds to a file: labels, typicalities, why rows are flagged.
     """
 
-    part: Part
+    rows: ModelRows
     scaled: Doubles
     view: FittedView
     columns: dict[str, NDArray[Any]]
@@ -66,12 +66,12 @@ class Judged(NamedTuple):
     def within(self, block: Block) -> "Judged":
         """The rows of a block of the file; `view` stays that of the whole file."""
         before = block.first_row + block.n_rows
-        kept = self.part.kept[block.first_row : before]
-        end = int(np.count_nonzero(self.part.kept[:before]))
+        kept = self.rows.kept[block.first_row : before]
+        end = int(np.count_nonzero(self.rows.kept[:before]))
         some = slice(end - int(np.count_nonzero(kept)), end)
         columns = {name: values[some] for name, values in self.columns.items()}
-        rows = self.part.rows.take(some)
-        return Judged(Part(kept, rows, block), self.scaled[some], self.view, columns)
+        rows = replace(self.rows.take(some), kept=kept, block=block)
+        return Judged(rows, self.scaled[some], self.view, columns)
 
 
 class Run:
@@ -177,13 +177,12 @@ class Run:
 
     # ---- rows of tables --------------------------------------------------------------------------
 
-    def read(self, block: Block) -> Part:
+    def read(self, block: Block) -> ModelRows:
         """The rows of a block that take part."""
-        rows = ModelRows.of(block, self._scaler, self.columns, self.signs)
-        return self._part(rows, block)
+        return self._taking_part(ModelRows.of(block, self._scaler, self.columns, self.signs))
 
-    def _part(self, rows: ModelRows, block: Block | None = None) -> Part:
-        missing = rows.missing
+    def _taking_part(self, rows: ModelRows) -> ModelRows:
+        missing, block = rows.missing, rows.block
         if self.missing == "error" and missing.any():
             row, column = np.argwhere(missing)[0]
             name = [*rows.names, *rows.categories][column]
@@ -196,7 +195,7 @@ class Run:
                 "--missing median.",
                 column=name,
             )
-        return Part.of(rows, self.missing, block)
+        return rows.taking_part(self.missing)
 
     def judge_block(self, block: Block) -> Judged:
         """What the model says of new rows in a block."""
@@ -204,7 +203,7 @@ class Run:
 
     def judge(
         self,
-        part: Part,
+        rows: ModelRows,
         *,
         fitted: Places | slice | None = None,
         fdr: float | None = None,
@@ -213,14 +212,13 @@ class Run:
 
         Parameters
         ----------
-        part : Part
+        rows : ModelRows
             The rows of a block, or of a whole file.
         fitted : array of int or slice, optional
             Which of these rows the model was fitted on, see :meth:`places_of_fit`.
         fdr : float, optional
             The false discovery rate at which a detector flags rows of a whole file.
         """
-        rows = part.rows
         # Without a row to judge there are columns all the same: those of any row.
         nothing = np.zeros((1, self.model.n_features_in_))
         try:
@@ -233,7 +231,7 @@ class Run:
                 sample=None if isinstance(fitted, slice) else fitted,
             )
         except ValueError as error:
-            self._refuse(part, error)
+            self._refuse(rows, error)
             raise
         hollow = rows.missing.mean(axis=1) > _MOSTLY
         if hollow.any():
@@ -241,7 +239,7 @@ class Run:
         columns = {name: values[: len(rows.X)] for name, values in found.columns.items()}
         if found.kind == "detector":
             columns["why"] = self._reasons(rows, scaled, found, holds_fit=fitted is not None)
-        return Judged(part, scaled, found, columns)
+        return Judged(rows, scaled, found, columns)
 
     def places_of_fit(self, n_rows: int, fingerprint: str | None) -> Places | slice | None:
         """Which rows of a file the model was fitted on: all, a sample, or none of them.
@@ -294,13 +292,12 @@ class Run:
         why[flagged] = RowReasons.of(*rows.shown(flagged), deviations, shares).texts()
         return why
 
-    def _refuse(self, part: Part, error: ValueError) -> None:
+    def _refuse(self, rows: ModelRows, error: ValueError) -> None:
         """An error that names the value of the table that is to blame, if there is one.
 
         One is if it is so far from the others that distances overflow.
         """
-        rows, column = part.rows, getattr(error, "column", None)
-        row, what = getattr(error, "row", None), getattr(error, "what", "")
+        row, column, what = (getattr(error, key, None) for key in ("row", "column", "what"))
         if column is None:
             numbers, d = getattr(self._scaler, "scaler_", self._scaler), rows.X.shape[1]
             with np.errstate(over="ignore"):  # places have their height as one more column
@@ -309,9 +306,9 @@ class Run:
             what = TOO_LARGE if size[row, column] >= _FAR else ""
         if row is None or not what:
             return
-        row, name = int(np.flatnonzero(part.kept)[row]), rows.names[int(column)]
-        if part.block is not None:
-            raise part.block.bad_cell(row, name, what) from error
+        row, name = int(np.flatnonzero(rows.kept)[row]), rows.names[int(column)]
+        if rows.block is not None:
+            raise rows.block.bad_cell(row, name, what) from error
         where = f"Row {row} counted from 0, column {name!r}: the value"
         raise TableError(f"{where} {what}", row=row, column=name) from error
 
@@ -371,8 +368,10 @@ class Run:
             with open_table(X) as table:
                 parts = [self.read(block) for block in table.blocks()]
         else:
-            parts = [self._part(ModelRows(self.columns, self._array(X), {}))]
-        some = [part.rows.scaled(self._scaler) for part in parts if len(part.rows.X)]
+            array = self._array(X)
+            every = np.ones(len(array), dtype=bool)
+            parts = [self._taking_part(ModelRows(self.columns, array, {}, every))]
+        some = [part.scaled(self._scaler) for part in parts if len(part.X)]
         kept = np.concatenate([part.kept for part in parts])
         # Without a row to judge there are columns all the same: those of any row.
         rows = np.concatenate(some or [np.zeros((1, self.model.n_features_in_))])

@@ -69,7 +69,7 @@ def test_values_are_literals_or_text():
 def test_every_method_gets_its_number_and_seed(method):
     clusters = 3 if CLUSTERING_METHODS[method].number == "given" else None
     estimator = getattr(typicality, CLUSTERING_METHODS[method].name)()
-    model = configure(estimator, {"n_clusters": clusters, "sigma": None}, [], Options(seed=7))
+    model = configure(estimator, {"n_clusters": clusters, "sigma": None}, Options(seed=7))
     expected = type(model)().get_params()
     expected |= {"n_clusters": 3} if clusters else {}
     expected |= {"random_state": 7} if "random_state" in expected else {}

@@ -65,15 +65,7 @@ class _WithMethods(click.Command):
     type=click.IntRange(min=10),
 )
 @fit_options
-def cluster(
-    options: Options,
-    max_rows: int | None,
-    method: str,
-    clusters: int | None,
-    report: bool,
-    param: tuple[str, ...],
-    **parameters: Any,
-) -> None:
+def cluster(options: Options, method: str, clusters: int | None, **parameters: Any) -> None:
     """Find clusters in a file.
 
     Writes a folder with labels.csv (all columns of FILE, with label and typicality), clusters.csv
@@ -113,12 +105,12 @@ def cluster(
                 )
         known = {**given, "n_clusters": clusters}
         estimator = kinds[method]()
-        if max_rows is not None and hasattr(estimator, "max_samples"):
-            estimator.set_params(max_samples=max_rows)
-        return configure(estimator, known, param, options)
+        if options.max_rows is not None and hasattr(estimator, "max_samples"):
+            estimator.set_params(max_samples=options.max_rows)
+        return configure(estimator, known, options)
 
-    from typicality.cli.run import Task, run_to_folder
+    from typicality.cli.run import run_to_folder
 
-    if given or param:
+    if given or options.param:
         configured()  # a wrong parameter is told before the file is read
-    run_to_folder(Task(options, method, configured, report, max_rows))
+    run_to_folder(options, method, configured)

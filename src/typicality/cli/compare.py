@@ -50,7 +50,6 @@ def compare(
     methods: tuple[str, ...],
     clusters: int | None,
     rate: float,
-    max_rows: int,
 ) -> None:
     """Compare methods of typicality and scikit-learn on a file.
 
@@ -74,7 +73,7 @@ def compare(
             rows = read_file(table, options, in_memory="all rows are compared")
             from typicality.stability import compare_methods
 
-            Z = rows.scaler().fit_transform(rows.rows)
+            Z = rows.scaler().fit_transform(rows.to_fit)
         try:
             with terminal.doing("Comparing"):
                 found = compare_methods(
@@ -83,7 +82,7 @@ def compare(
                     n_clusters=clusters,
                     contamination=rate,
                     random_state=options.seed,
-                    max_rows=max_rows,
+                    max_rows=options.max_rows or rows.n_used,
                 )
         except ValueError as error:
             raise UnusableError(f"{table.name} as X: {error}") from error

@@ -14,8 +14,8 @@ from typicality.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from typicality.cli.result import Result
     from typicality.cli.writing import ShownRows
-    from typicality.run_folder import Judged, Run
     from typicality.tables import TableFile
 
 
@@ -43,29 +43,27 @@ def explain(options: Options, model: str, row: int | None, line: int | None) -> 
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     with terminal.doing(f"Loading {model}"):
         run = load_run(model)
-    from typicality.cli.writing import judge_file
+    from typicality.cli.result import Result
 
     with open_file(as_in_the_run(options, run)) as table, terminal.doing(f"Judging {table.name}"):
-        shown, judged, _ = judge_file(run, table)
-        found = _explained(run, shown, judged, _place_of(shown, table, row, line))
+        result = Result.of_file(run, table)
+        found = _explained(result, _place_of(result.shown, table, row, line))
     if options.as_json:
         terminal.json(as_json(found))
     for sentence in _words(found):
         terminal.say(sentence)
 
 
-def _explained(run: "Run", shown: "ShownRows", judged: "Judged", at: Any) -> dict[str, Any]:
+def _explained(result: "Result", at: Any) -> dict[str, Any]:
     """The row, what the model says of it, and its columns, the most unusual first."""
     import numpy as np
 
-    from typicality.cli.result import feature_table
     from typicality.explain import RowReasons
-    from typicality.report.outliers import Explanation
 
-    seen, features = judged.view, feature_table(run, shown.rows, judged)
-    found = Explanation(seen, features).deviations_of(at)
+    run, shown, judged = result.run, result.shown, result.judged
+    seen, found = judged.view, result.explanation.deviations_of(at)
     reasons = RowReasons.of(*shown.rows.shown(at), found.values, found.shares)
-    measured, names = features.measured[at], shown.rows.names
+    measured, names = result.features.measured[at], shown.rows.names
     typical = measured - found.values * np.broadcast_to(found.unit, measured.shape)
     expected = typical[0] if not names else run.unscaled(typical, judged.scaled[at])[0]
     usual = [run.word_of(name, value) or value for name, value in zip(names, expected, strict=True)]

@@ -26,7 +26,7 @@ class Options:
     ----------
     file : str
         The path, or "-" for standard input.
-    exact : bool
+    exact : bool, default=False
         Whether no other columns of numbers are used than `columns`, even if these are none, and
         columns have any number of categories: those of an earlier run are known.
     """
@@ -56,6 +56,11 @@ class Options:
     exact: bool = False
     device: str | None = None
     workers: str | None = None
+    param: tuple[str, ...] = ()
+    max_rows: int | None = None
+    report: bool = True
+    reference: str | None = None
+    fdr: float | None = None
 
     @contextmanager
     def threads(self) -> Iterator[None]:

@@ -50,16 +50,7 @@ _MOST_FITTED = 20_000  # rows: time grows with their square, and more change lit
     default=_MOST_FITTED,
 )
 @fit_options
-def outliers(
-    options: Options,
-    max_rows: int,
-    rate: float | None,
-    reference: str | None,
-    fdr: float | None,
-    report: bool,
-    param: tuple[str, ...],
-    **parameters: Any,
-) -> None:
+def outliers(options: Options, rate: float | None, **parameters: Any) -> None:
     """Find outliers in a file, with reasons.
 
     Writes a folder with outliers.csv (all columns of FILE, with typicality, score, p_value, outlier
@@ -67,6 +58,7 @@ def outliers(
     it is not estimated from the data. With a second file of clean rows (--reference), you can
     choose the false discovery rate instead (--fdr).
     """
+    reference, fdr = options.reference, options.fdr
     if fdr is not None and reference is None:
         raise WrongUseError(
             "--fdr needs --reference, a file of clean rows. Without clean rows, p-values "
@@ -80,23 +72,25 @@ def outliers(
         raise WrongUseError(
             "--fdr and --rate both set which rows are flagged; give only one of them."
         )
-    given = bool(param) or any(parameters.values())
+    given = bool(options.param) or any(parameters.values())
     if reference is not None:
         parameters["novelty"] = True
         fdr = _DEFAULT_FDR if fdr is None and rate is None else fdr
     parameters["contamination"] = _DEFAULT_RATE if rate is None else rate
+
+    max_rows = options.max_rows  # the model draws its sample
 
     @cache
     def configured() -> Any:
         from typicality import OneClusterPCM
 
         plain = not (reference or options.categorical or options.ordered)
-        model = OneClusterPCM(max_samples=max_rows, trim=_DEFAULT_TRIM if plain else 0.0)
-        return configure(model, parameters, param, options)
+        trim = _DEFAULT_TRIM if plain else 0.0
+        return configure(OneClusterPCM(max_samples=max_rows, trim=trim), parameters, options)
 
-    from typicality.cli.run import Task, run_to_folder
+    from typicality.cli.run import run_to_folder
 
     if given:
         configured()  # a wrong parameter is told before the file is read
-    options = replace(options, transform=options.transform or "auto")
-    run_to_folder(Task(options, "outliers", configured, report, reference=reference, fdr=fdr))
+    options = replace(options, transform=options.transform or "auto", fdr=fdr, max_rows=None)
+    run_to_folder(options, "outliers", configured)

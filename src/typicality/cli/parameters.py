@@ -24,9 +24,7 @@ def option_for(parameter: str) -> str:
     return OPTIONS.get(parameter, f"--param {parameter}=VALUE")
 
 
-def configure(
-    estimator: Any, given: Mapping[str, Any], param: Sequence[str], options: Options
-) -> Any:
+def configure(estimator: Any, given: Mapping[str, Any], options: Options) -> Any:
     """Set the parameters of an estimator, and judge their values.
 
     Parameters
@@ -35,15 +33,13 @@ def configure(
         The estimator; it is changed and returned.
     given : mapping
         Parameters that have an option of their own, by name; None where the option was not given.
-    param : sequence of str
-        Further parameters, as ``--param NAME=VALUE`` gave them.
     options : Options
-        The shared options.
+        The shared options, further parameters among them (--param NAME=VALUE).
     """
     known = estimator.get_params(deep=False)
     values = {name: value for name, value in given.items() if value is not None}
     values = {name: parse_value(v) if isinstance(v, str) else v for name, v in values.items()}
-    for text in param:
+    for text in options.param:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name:
             raise WrongUseError(

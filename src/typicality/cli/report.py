@@ -15,8 +15,7 @@ from typicality.cli.options import Options, command, force, model_argument, opti
 from typicality.exceptions import ClusteringWarning
 
 if TYPE_CHECKING:
-    from typicality.cli.writing import ShownRows
-    from typicality.report.outliers import Explanation
+    from typicality.cli.result import Result
 
 _SCALES = {
     "robust": "Each column was centred at its median and divided by IQR / 1.349, a spread that a "
@@ -74,8 +73,7 @@ def report(options: Options, model: str) -> None:
     terminal = Terminal(quiet=options.quiet)
     with terminal.doing(f"Loading {model}"):
         run = load_run(model)
-    from typicality.cli.result import on_page
-    from typicality.cli.writing import judge_file
+    from typicality.cli.result import Result
 
     record = run.record
     path = Path(options.output or Path(model) / REPORT)
@@ -89,10 +87,9 @@ def report(options: Options, model: str) -> None:
             )
         with terminal.doing(f"Reading {table.name}"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ClusteringWarning)  # the record has those of the run
-            found = judge_file(run, table, name=record["results"].get("named_by"))
+            result = Result.of_file(run, table, name=record["results"].get("named_by"))
     with terminal.doing("Drawing the report"):
-        rows, explanation = on_page(run, *found)
-        write_page(path, record, run.model, rows, explanation, overwrite=options.force)
+        write_page(path, record, result.on_page(), overwrite=options.force)
         note_written(path)
     terminal.say_path("Open the report: ", path)
 
@@ -113,13 +110,7 @@ def _file_of(record: Mapping[str, Any], file: str) -> str:
 
 
 def write_page(
-    path: Path,
-    record: Mapping[str, Any],
-    model: Any,
-    rows: "ShownRows",
-    explanation: "Explanation",
-    *,
-    overwrite: bool = False,
+    path: Path, record: Mapping[str, Any], result: "Result", *, overwrite: bool = False
 ) -> None:
     """Draw the report of a run and write it.
 
@@ -129,12 +120,8 @@ def write_page(
         The file.
     record : mapping
         What run.json says.
-    model : estimator
-        The fitted estimator.
-    rows : ShownRows
-        The rows that are shown, with their text and lines.
-    explanation : Explanation
-        What the model says of these rows.
+    result : Result
+        The rows that are shown, and what the model says of them.
     overwrite : bool, default=False
         Whether a file that is there is replaced.
     """
@@ -143,11 +130,11 @@ def write_page(
 
     name = record["results"].get("named_by")  # comes first: pages show the first columns
     payload = build_payload(
-        model,
-        explanation,
-        dict(sorted(rows.cells.items(), key=lambda item: item[0] != name)),
+        result.run.model,
+        result.explanation,
+        dict(sorted(result.shown.cells.items(), key=lambda item: item[0] != name)),
         title=record["data"]["file"],
-        row_numbers=rows.numbers,
+        row_numbers=result.shown.numbers,
         notes=notes_of(record),
         warnings=[warning["seen"] for warning in record["warnings"]],
         random_state=record["seed"],

@@ -4,17 +4,18 @@ import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
 from typicality._cached import cached_property
-from typicality._typing import Doubles, Labels, Places
+from typicality._threads import stream_in_threads
+from typicality._typing import Labels, Places
 from typicality._words import YEARS
 from typicality.cli.folder import as_json
 from typicality.cli.rows import FitRows
-from typicality.cli.writing import ShownRows, Tally
+from typicality.cli.writing import Gathered, ShownRows, Tally
 from typicality.explain import TELLING, RowReasons
 from typicality.fitted import chosen_method
 from typicality.report.certainty import how_sure
@@ -22,10 +23,8 @@ from typicality.report.clusters import MOST_VALUES, ClusterTable, tabulate_texts
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation
 from typicality.run_folder import Judged, Run
+from typicality.tables import TableFile
 from typicality.tables.cells import look_of
-
-if TYPE_CHECKING:
-    from typicality.preprocessing.table_rows import ModelRows
 
 _CALLED = ("name", "title")  # columns that name rows
 _YES_OR_NO = frozenset(["yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein"])
@@ -35,39 +34,58 @@ _FIRST = 1000  # rows that show whether a column has few values
 
 @dataclass(eq=False)
 class Result:
-    """What a run found in the file it was fitted on, or in new rows next to a reference.
+    """What a run says of the rows to show: of the file it was fitted on, or of any other.
 
     Parameters
     ----------
     run : Run
-        The model, and its record so far.
-    source : FitRows
-        The file, its columns, and the options.
+        The model, and its record.
     shown : ShownRows
         The rows to show: all, or some of a file that is not held in memory.
     judged : Judged
-        What the run says of the rows to show.
+        What the run says of these rows.
     fitted : array of int, slice or None
         Which of them were fitted.
-    tally : Tally
-        How many rows of the file were judged, and their clusters.
     """
 
     run: Run
-    source: FitRows
     shown: ShownRows
     judged: Judged
     fitted: Places | slice | None
-    tally: Tally
+
+    @classmethod
+    def of_file(cls, run: Run, table: TableFile, *, name: str | None = None) -> "Result":
+        """What a run says of the rows of a file that take part; `name` is the column of names.
+
+        Where a run refuses missing values, rows with some take no part.
+        """
+        run = run.with_missing("drop" if run.missing == "error" else None)
+        gathered = Gathered(table, run.numeric_names, run.record["data"]["n_rows"], name=name)
+        for rows in stream_in_threads(run.read, table.blocks()):
+            gathered.see(rows)
+        shown = gathered.result()
+        fitted = run.places_of_fit(len(shown.places), table.fingerprint)
+        fdr = run.record["results"].get("fdr")
+        return cls(run, shown, run.judge(shown.rows, fitted=fitted, fdr=fdr), fitted)
+
+    @cached_property
+    def features(self) -> FeatureTable:
+        """The features of the rows; categories are told apart from numbers."""
+        rows, scaled = self.shown.rows, self.judged.scaled
+        numbers = scaled[:, : len(rows.names)]  # places have their height as one more column
+        return FeatureTable(rows.names, rows.X, numbers, categories=self.run.layout, mixed=scaled)
 
     @cached_property
     def explanation(self) -> Explanation:
         """Why the least typical rows are unusual."""
-        return Explanation(self.judged.view, feature_table(self.run, self.shown.rows, self.judged))
+        return Explanation(self.judged.view, self.features)
 
-    def page(self) -> tuple[ShownRows, Explanation]:
-        """The rows that the report shows, and what is unusual in them."""
-        return on_page(self.run, self.shown, self.judged, self.fitted, self.explanation)
+    def on_page(self) -> "Result":
+        """The rows that a page shows: the tree of a sample knows the rows of the sample only."""
+        if self.judged.view.kind != "tree" or not isinstance(self.fitted, np.ndarray):
+            return self
+        shown, every = self.shown.take(self.fitted), slice(None)
+        return Result(self.run, shown, self.run.judge(shown.rows, fitted=every), every)
 
     @property
     def fitted_rows(self) -> tuple[str, Places] | None:
@@ -75,136 +93,112 @@ class Result:
         word, numbers = self.shown.numbers
         return None if self.fitted is None else (word, numbers[self.fitted])
 
-    def fields(self) -> dict[str, Any]:
-        """What run.json says of the result; words are made of it for the terminal and the page."""
-        run, view, model = self.run, self.judged.view, chosen_method(self.run.model)
-        options, cells = self.source.options, self.shown.cells
-        typical = view.most_typical[1]
-        least = self.explanation.rows[: 10 if view.kind == "detector" else 5]
-        categories = self.source.categories
-        named_by = options.name or column_of_names(
-            {name: texts for name, texts in cells.items() if name not in categories},
-            [*typical, *least],
-        )
-        taking_part = {*self.source.column_names}
-        texts = {name: some for name, some in cells.items() if name not in taking_part}
-        found = self._outliers() if view.kind == "detector" else self._clusters(texts)
-        if model is not run.model:
-            found |= {
-                "chosen": type(model).__name__,
-                "explanation": run.model.explanation_,
-                "agreement": run.model.agreement_,
-            }
-        return found | {
-            "certainty": how_sure(run.model, view, self.explanation.clusters),
-            "n_shown": None if self.source.part is not None else len(self.shown.places),
-            "sigma": getattr(model, "sigma_", None),
-            "n_iter": model.n_iter_,
-            "status": model.status_,
-            "sums": model.sums_,
-            "named_by": named_by,
-            "text_columns": [each._asdict() for each in tabulate_texts(texts, view.labels)],
-            "typical_rows": self._notable(typical, named_by),
-            "atypical_rows": self._notable(least, named_by, **self._why(least)),
-        }
 
-    def _outliers(self) -> dict[str, Any]:
-        is_held = self.source.part is not None
-        gap = self.judged.view.gap if is_held else None
-        return {
-            "n_outliers": self.tally.n_unassigned,
-            "threshold": self.judged.view.cut,
-            "false_alarm_interval": chosen_method(self.run.model).false_alarm_interval_,
+def fields_of(result: Result, source: FitRows, tally: Tally) -> dict[str, Any]:
+    """What run.json says of the result of a fit; terminal and page make words of it."""
+    run, view, model = result.run, result.judged.view, chosen_method(result.run.model)
+    cells, typical = result.shown.cells, view.most_typical[1]
+    least = result.explanation.rows[: 10 if view.kind == "detector" else 5]
+    categories = source.categories
+    named_by = source.options.name or column_of_names(
+        {name: texts for name, texts in cells.items() if name not in categories},
+        [*typical, *least],
+    )
+    taking_part = {*source.column_names}
+    texts = {name: some for name, some in cells.items() if name not in taking_part}
+    if view.kind == "detector":
+        gap = view.gap if source.is_held else None
+        found = {
+            "n_outliers": tally.n_unassigned,
+            "threshold": view.cut,
+            "false_alarm_interval": model.false_alarm_interval_,
             "gap": gap,
-            "n_apart": None if not is_held else 0 if gap is None else gap[0],
+            "n_apart": None if not source.is_held else 0 if gap is None else gap[0],
         }
-
-    def _clusters(self, texts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-        rows = self.shown.rows
-        columns = dict(zip(rows.names, rows.X.T, strict=True)) | rows.texts | dict(texts)
-        n_clusters, sizes = int(self.run.model.n_clusters_), self.tally.sizes
-        table = self.explanation.clusters
-        return {
-            "n_clusters": n_clusters,
-            "sizes": [*sizes, *[0] * (n_clusters - len(sizes))],
-            "n_unassigned": self.tally.n_unassigned,
-            "alpha": getattr(chosen_method(self.run.model), "alpha_", None),
-            "clusters": describe_clusters(table, rows.names, self.run.word_of),
-            "values_of": column_of_values(columns, self.judged.view.labels),
+    else:
+        found = _clusters(result, tally, texts)
+    if model is not run.model:
+        found |= {
+            "chosen": type(model).__name__,
+            "explanation": run.model.explanation_,
+            "agreement": run.model.agreement_,
         }
+    why = _why(result, least)
+    if not source.is_held and view.kind == "prototypes" and not view.shares:
+        # The least typical of all rows, not only of those that are shown.
+        n_rows = tally.n_rows - tally.n_left_out
+        why["rarer_than"] = [1.0 - (k + 1) / n_rows for k in range(len(least))]
+    return found | {
+        "certainty": how_sure(run.model, view, result.explanation.clusters),
+        "n_shown": None if source.is_held else len(result.shown.places),
+        "sigma": getattr(model, "sigma_", None),
+        "n_iter": model.n_iter_,
+        "status": model.status_,
+        "sums": model.sums_,
+        "named_by": named_by,
+        "text_columns": [each._asdict() for each in tabulate_texts(texts, view.labels)],
+        "typical_rows": _notable(result, typical, named_by),
+        "atypical_rows": _notable(result, least, named_by, **why),
+    }
 
-    def _why(self, least: Places) -> dict[str, list[Any]]:
-        """Why the least typical rows are listed: between which clusters, or unusual in what."""
-        view, found, n = self.judged.view, self.explanation.found, len(least)
-        if view.memberships is not None and view.shares:
-            nearest = np.argsort(-view.memberships[least], axis=1, kind="stable")
-            return {"rivals": nearest[:, :2].tolist()}
-        reasons = RowReasons.of(*self.shown.rows.shown(least), found.values[:n], found.shares[:n])
-        why: dict[str, list[Any]] = {"reasons": reasons.items()}
-        if self.source.part is None and view.kind == "prototypes":
-            # The least typical of all rows, not only of those that are shown.
-            n_rows = self.tally.n_rows - self.tally.n_left_out
-            why["rarer_than"] = [1.0 - (k + 1) / n_rows for k in range(n)]
-        return why
 
-    def _notable(
-        self, positions: Places, named_by: str | None, **more: list[Any]
-    ) -> list[dict[str, Any]]:
-        """Rows worth a look, as run.json has them.
+def _clusters(result: Result, tally: Tally, texts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """The clusters: their sizes, medians, and the column whose values they are."""
+    run, rows = result.run, result.shown.rows
+    columns = dict(zip(rows.names, rows.X.T, strict=True)) | rows.texts | dict(texts)
+    n_clusters = int(run.model.n_clusters_)
+    return {
+        "n_clusters": n_clusters,
+        "sizes": [*tally.sizes, *[0] * (n_clusters - len(tally.sizes))],
+        "n_unassigned": tally.n_unassigned,
+        "alpha": getattr(chosen_method(run.model), "alpha_", None),
+        "clusters": describe_clusters(result.explanation.clusters, rows.names, run.word_of),
+        "values_of": column_of_values(columns, result.judged.view.labels),
+    }
 
-        `reasons` are the columns in which a row is unusual and by how many spreads, `rivals` the
-        two clusters that a row is between, the nearer one first.
-        """
-        view, (word, numbers) = self.judged.view, self.shown.numbers
-        names = names_of(self.shown, named_by)
-        return [
-            {
-                "row": int(self.shown.row_numbers[i]),
-                "line": int(numbers[i]) if word == "line" else None,
-                "label": int(view.labels[i]),
-                "strength": float(view.strength[i]),
-                "rarer_than": None if view.rarity is None else float(view.rarity[i]),
-                "p_value": None if view.p_values is None else float(view.p_values[i]),
-                "name": names[i],
-                "cells": {name: texts[i] for name, texts in self.shown.cells.items()},
-                "reasons": [],
-                "rivals": [],
-            }
-            | {name: values[k] for name, values in more.items()}
-            for k, i in enumerate(positions)
-        ]
+
+def _why(result: Result, least: Places) -> dict[str, list[Any]]:
+    """Why the least typical rows are listed: between which clusters, or unusual in what."""
+    view, found, n = result.judged.view, result.explanation.found, len(least)
+    if view.memberships is not None and view.shares:
+        nearest = np.argsort(-view.memberships[least], axis=1, kind="stable")
+        return {"rivals": nearest[:, :2].tolist()}
+    shown = result.shown.rows.shown(least)
+    return {"reasons": RowReasons.of(*shown, found.values[:n], found.shares[:n]).items()}
+
+
+def _notable(
+    result: Result, positions: Places, named_by: str | None, **more: list[Any]
+) -> list[dict[str, Any]]:
+    """Rows worth a look, as run.json has them.
+
+    `reasons` are the columns in which a row is unusual and by how many spreads, `rivals` the two
+    clusters that a row is between, the nearer one first.
+    """
+    shown, view, (word, numbers) = result.shown, result.judged.view, result.shown.numbers
+    names = names_of(shown, named_by)
+    return [
+        {
+            "row": int(shown.row_numbers[i]),
+            "line": int(numbers[i]) if word == "line" else None,
+            "label": int(view.labels[i]),
+            "strength": float(view.strength[i]),
+            "rarer_than": None if view.rarity is None else float(view.rarity[i]),
+            "p_value": None if view.p_values is None else float(view.p_values[i]),
+            "name": names[i],
+            "cells": {name: texts[i] for name, texts in shown.cells.items()},
+            "reasons": [],
+            "rivals": [],
+        }
+        | {name: values[k] for name, values in more.items()}
+        for k, i in enumerate(positions)
+    ]
 
 
 def parameters_of(estimator: Any) -> dict[str, Any]:
     """The class of an estimator and its parameters, as run.json has them."""
     parameters = as_json(estimator.get_params(deep=False))
     return {"class": type(estimator).__name__, "parameters": parameters}
-
-
-def feature_table(run: Run, rows: "ModelRows", judged: Judged) -> FeatureTable:
-    """The features of rows as reports take them; categories are told apart from numbers."""
-    scaled: Doubles = judged.scaled
-    numbers = scaled[:, : len(rows.names)]  # places have their height as one more column
-    return FeatureTable(rows.names, rows.X, numbers, categories=run.layout, mixed=scaled)
-
-
-def on_page(
-    run: Run,
-    shown: ShownRows,
-    judged: Judged,
-    fitted: Places | slice | None,
-    explanation: Explanation | None = None,
-) -> tuple[ShownRows, Explanation]:
-    """The rows that a page shows, and what is unusual in them.
-
-    The tree of a sample knows the rows of the sample only: its page shows no others.
-    """
-    if judged.view.kind == "tree" and isinstance(fitted, np.ndarray):
-        shown, explanation = shown.take(fitted), None
-        judged = run.judge(shown.part, fitted=slice(None))
-    if explanation is None:
-        explanation = Explanation(judged.view, feature_table(run, shown.rows, judged))
-    return shown, explanation
 
 
 # ---- medians -------------------------------------------------------------------------------------

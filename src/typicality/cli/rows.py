@@ -22,7 +22,7 @@ from typicality.tables.measured import find_places
 from typicality.tables.opening import JOINED_FORMATS
 
 if TYPE_CHECKING:  # scikit-learn is loaded when rows are fitted: errors before that come at once
-    from typicality.preprocessing.table_rows import Part
+    from typicality.preprocessing.table_rows import ModelRows
 
 _MISMATCH = 0.5  # how alike rows are that differ in one category
 _LOGS = {"auto": "auto", "log": "all"}  # --transform as ColumnScaler takes it
@@ -42,10 +42,10 @@ class FitRows:
         What is known of its columns.
     n_rows, n_used : int
         How many rows the file has, and how many of them take part.
-    part : Part, optional
-        The rows, if they are held in memory.
+    held : ModelRows, optional
+        The rows that take part, if they are held in memory.
     opened : Rows, optional
-        Else the rows that take part, which are read block by block.
+        Else these rows, which are read block by block.
     """
 
     options: Options
@@ -53,7 +53,7 @@ class FitRows:
     numeric: NumericTable
     n_rows: int
     n_used: int
-    part: "Part | None" = None
+    held: "ModelRows | None" = None
     opened: Any = None
 
     @property
@@ -62,14 +62,19 @@ class FitRows:
         return self.n_rows - self.n_used
 
     @property
-    def rows(self) -> Any:
+    def is_held(self) -> bool:
+        """Whether the rows are held in memory."""
+        return self.held is not None
+
+    @property
+    def to_fit(self) -> Any:
         """The rows as the step of columns is fitted on them."""
-        return self.opened if self.part is None else self.part.rows.for_scaler()
+        return self.opened if self.held is None else self.held.for_scaler()
 
     @cached_property
     def categories(self) -> dict[str, list[str]]:
         """The categories of each column of them, in order of appearance."""
-        columns = {} if self.part is None else self.part.rows.categories
+        columns = {} if self.held is None else self.held.categories
         return {name: [v for v in dict.fromkeys(cells) if v] for name, cells in columns.items()}
 
     @property
@@ -228,11 +233,12 @@ def read_file(
     if options.missing == "error":
         _refuse_missing(table, numeric)
     if held:
-        from typicality.preprocessing.table_rows import ModelRows, Part
+        from typicality.preprocessing.table_rows import ModelRows
 
-        rows = ModelRows(list(numeric.names), numeric.X, numeric.texts)
-        part = Part.of(rows, str(options.missing))
-        found = FitRows(options, table, numeric, len(part.kept), len(part.rows.X), part)
+        every = np.ones(len(numeric.X), dtype=bool)
+        rows = ModelRows(list(numeric.names), numeric.X, numeric.texts, every)
+        rows = rows.taking_part(str(options.missing))
+        found = FitRows(options, table, numeric, len(every), len(rows.X), rows)
     else:
         opened = _open(table, numeric, options)
         found = FitRows(options, table, numeric, table.n_rows or 0, opened.n_rows, opened=opened)

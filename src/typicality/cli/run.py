@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -49,50 +49,24 @@ _ALL_AT_ONCE = (
 _MACHINE = ("jobs", "device", "workers")  # options for run.json
 
 
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What `typicality cluster` and `typicality outliers` ask for.
-
-    Parameters
-    ----------
-    options : Options
-        The shared options.
-    method : str
-        What the user calls it; "outliers" for those.
-    configured : callable
-        Makes the model to fit, with its parameters judged.
-    report : bool
-        Whether to write the report.
-    max_rows : int, optional
-        The most rows that are fitted. If there are more, a random sample is fitted, and its model
-        judges all rows.
-    reference : str, optional
-        A file of clean rows, which are fitted in place of the rows of the file.
-    fdr : float, optional
-        The rate of false discoveries at which rows are flagged against the reference.
-    """
-
-    options: Options
-    method: str
-    configured: Callable[[], Any]
-    report: bool
-    max_rows: int | None = None
-    reference: str | None = None
-    fdr: float | None = None
-
-
-def run_to_folder(task: Task) -> None:
+def run_to_folder(options: Options, method: str, configured: Callable[[], Any]) -> None:
     """Read, fit, write the folder and print what came out.
 
     Everything is written to a temporary folder, which takes its name at the end: a run that fails
     or is interrupted leaves nothing. A file with too many numbers for memory is read in blocks.
+
+    Parameters
+    ----------
+    options : Options
+        What was asked for.
+    method : str
+        What the user calls it; "outliers" for those.
+    configured : callable
+        Makes the model to fit, with its parameters judged.
     """
-    options = task.options
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
-    path = Path(
-        options.output
-        or folder_name(options.file, "outliers" if task.method == "outliers" else "clusters")
-    )
+    ending = "outliers" if method == "outliers" else "clusters"
+    path = Path(options.output or folder_name(options.file, ending))
     _device(options.device)  # one that is not there is told before any work
     if options.file == "-":  # told before waiting for all that comes
         require_free(path, force=options.force)
@@ -102,7 +76,7 @@ def run_to_folder(task: Task) -> None:
         new_folder(path, force=options.force) as folder,
         options.threads(),
     ):
-        record, about = _fit_and_write(task, terminal, table, folder)
+        record, about = _fit_and_write(options, method, configured, terminal, table, folder)
         record["seconds"]["all"] = round(time.perf_counter() - began, 3)
         write_record(folder / RECORD, as_json(record))
     if options.as_json:
@@ -111,33 +85,38 @@ def run_to_folder(task: Task) -> None:
 
     say_result(terminal, record, about)
     terminal.warn(list(map(notice_text, record["warnings"])))
-    clusters = [] if task.method == "outliers" else ["clusters.csv"]
+    clusters = [] if method == "outliers" else ["clusters.csv"]
     written = [results_name(record), *clusters, SUMMARY, f"{MODEL}/", RECORD]
     terminal.say_path(f"Written: {', '.join(written)} in ", f"{path}/")
-    if task.report:
+    if options.report:
         terminal.say_path("Open the report: ", path / REPORT)
 
 
 def _fit_and_write(
-    task: Task, terminal: Terminal, table: TableFile, folder: Path
+    options: Options,
+    method: str,
+    configured: Callable[[], Any],
+    terminal: Terminal,
+    table: TableFile,
+    folder: Path,
 ) -> tuple[dict[str, Any], list[str]]:
     """Write all files but run.json; return its content, and sentences about the rows."""
-    options, clean = task.options, None
+    clean = None
     check_name(table, options.name)
-    if task.reference is not None:
-        clean = _read_reference(task.reference, table, options, terminal)
+    if options.reference is not None:
+        clean = _read_reference(options.reference, table, options, terminal)
         options = _as_reference(options, clean)
     with _workers(options.workers), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with terminal.doing(f"Reading {table.name}"):
             at_least, in_memory = (2, "") if clean is None else (1, _ALL_AT_ONCE)
             rows = read_file(table, options, at_least=at_least, in_memory=in_memory)
-        estimator = task.configured()
+        estimator = configured()
         began = time.perf_counter()
-        run, sample = _fit(task, terminal, estimator, rows, clean)
+        run, sample = _fit(terminal, estimator, method, rows, clean)
         seconds = round(time.perf_counter() - began, 3)
-        result = _judged_and_written(task, terminal, run, rows, sample, folder)
-    from typicality.cli.result import clusters_csv, parameters_of
+        result, tally = _judged_and_written(terminal, run, rows, sample, folder)
+    from typicality.cli.result import clusters_csv, fields_of, parameters_of
     from typicality.cli.summary import about_input, in_short
     from typicality.model import save
 
@@ -148,21 +127,23 @@ def _fit_and_write(
         "estimator": parameters_of(run.model),
         "machine": {name: getattr(options, name) for name in _MACHINE},
         "versions": versions(),
-        "results": run.record["results"] | result.fields() | {"logarithms": _logarithms(run, rows)},
+        "results": run.record["results"]
+        | fields_of(result, rows, tally)
+        | {"logarithms": _logarithms(run, rows)},
         "warnings": notices(caught, rows.numeric.names, estimator, result.fitted_rows),
         "seconds": {"fit": seconds, "all": 0.0},
     }
-    if task.method != "outliers":
+    if method != "outliers":
         (folder / "clusters.csv").write_bytes(clusters_csv(record))
     text = textwrap.fill(in_short(record), 80) + "\n"
     (folder / SUMMARY).write_text(text, encoding="utf-8", errors="surrogateescape")
-    if task.report:
+    if options.report:
         from typicality.cli.report import write_page
 
         with terminal.doing("Drawing the report"):
-            write_page(folder / REPORT, as_json(record), run.model, *result.page())
+            write_page(folder / REPORT, as_json(record), result.on_page())
     save(run.pipeline, folder / MODEL)
-    return record, about_input(record, rows, result.shown.rows.X, clean)
+    return record, about_input(record, rows, result.judged.rows.X, clean)
 
 
 def _logarithms(run: Any, rows: FitRows) -> list[str]:
@@ -173,7 +154,7 @@ def _logarithms(run: Any, rows: FitRows) -> list[str]:
 
 
 def _fit(
-    task: Task, terminal: Terminal, estimator: Any, rows: FitRows, clean: FitRows | None
+    terminal: Terminal, estimator: Any, method: str, rows: FitRows, clean: FitRows | None
 ) -> tuple[Any, Places | None]:
     """Fit the rows, or the clean ones instead; and the places of a sample, if one was fitted.
 
@@ -184,16 +165,15 @@ def _fit(
     from typicality.rows import LARGEST_SAMPLE
     from typicality.run_folder import Run, draw_sample
 
-    source = clean or rows
-    estimator, method = for_categories(estimator, source, task.method)
+    source, options = clean or rows, rows.options
+    estimator, method = for_categories(estimator, source, method)
     scaler = rows.scaler(balanced=not isinstance(getattr(estimator, "kernel", None), Mixed))
-    is_held = source.part is not None
-    by_passes = not is_held and method not in _IN_MEMORY
-    most = task.max_rows or (None if is_held or by_passes else LARGEST_SAMPLE)
-    sample = taken = draw_sample(source.n_used, most, seed=rows.options.seed)
-    if sample is None and not is_held and not by_passes:
+    by_passes = not source.is_held and method not in _IN_MEMORY
+    most = options.max_rows or (None if source.is_held or by_passes else LARGEST_SAMPLE)
+    sample = taken = draw_sample(source.n_used, most, seed=options.seed)
+    if sample is None and not source.is_held and not by_passes:
         taken = np.arange(source.n_used)  # all rows, read into memory
-    if taken is None and not is_held and rows.options.device is not None:
+    if taken is None and not source.is_held and options.device is not None:
         raise UnusableError(
             "--device works only on rows in memory, but these rows are read from the file in "
             "blocks. Leave it out, or fit a sample with --max-rows N."
@@ -201,39 +181,38 @@ def _fit(
     results: dict[str, Any] = {"sample": None if sample is None else {"n_rows": len(sample)}}
     record = {
         "method": method,
-        "seed": rows.options.seed,
+        "seed": options.seed,
         "data": rows.record(),
         "reference": None if clean is None else clean.record(),
-        "results": results | ({"fdr": task.fdr} if method == "outliers" else {}),
+        "results": results | ({"fdr": options.fdr} if method == "outliers" else {}),
     }
     n_fitted = source.n_used if sample is None else len(sample)
-    words = f"Fitting {n_fitted:,} rows"
-    with _refusing(rows.column_names), terminal.fitting(words, source.opened):
-        run = Run.fit(
-            *(scaler, estimator, source.rows, record),
-            sample=taken,
-            device=_device(rows.options.device),
-        )
+    with (
+        _refusing(rows.column_names),
+        terminal.fitting(f"Fitting {n_fitted:,} rows", source.opened),
+    ):
+        device = _device(options.device)
+        run = Run.fit(scaler, estimator, source.to_fit, record, sample=taken, device=device)
     return run, sample
 
 
 def _judged_and_written(
-    task: Task, terminal: Terminal, run: Any, rows: FitRows, sample: Places | None, folder: Path
-) -> Any:
+    terminal: Terminal, run: Any, rows: FitRows, sample: Places | None, folder: Path
+) -> tuple[Any, Any]:
     """Judge all rows, write them, and gather those to show."""
     from typicality.cli.result import Result
     from typicality.cli.writing import Gathered, write_rows
     from typicality.run_folder import draw_sample
 
-    whole, places = None, None
-    if rows.part is not None:
+    options, whole, places = rows.options, None, None
+    if rows.held is not None:
         fitted: Any = run.places_of_fit(rows.n_used, rows.numeric.fingerprint)
         with _refusing(rows.column_names), terminal.doing(f"Judging {rows.n_used:,} rows"):
-            whole = run.judge(rows.part, fitted=fitted, fdr=task.fdr)
+            whole = run.judge(rows.held, fitted=fitted, fdr=options.fdr)
     elif sample is not None:
         places = sample
     else:
-        places = draw_sample(rows.n_used, _SHOWN, seed=rows.options.seed)
+        places = draw_sample(rows.n_used, _SHOWN, seed=options.seed)
 
     def judge(block: Block) -> Any:
         if whole is not None:
@@ -244,21 +223,21 @@ def _judged_and_written(
         return judged
 
     gathered = Gathered(
-        rows.table, rows.numeric.names, rows.n_rows, name=rows.options.name, places=places
+        rows.table, rows.numeric.names, rows.n_rows, name=options.name, places=places
     )
     with terminal.doing("Writing the results", rows.n_rows) as wrote:
 
         def follow(judged: Any, n_rows: int) -> None:
-            gathered.see(judged.part, judged.view)
+            gathered.see(judged.rows, judged.view)
             wrote(n_rows)
 
         output = str(folder / results_name(run.record))
-        tally = write_rows(rows.table, judge, output, run.signs, follow, safe=rows.options.safe_csv)
+        tally = write_rows(rows.table, judge, output, run.signs, follow, safe=options.safe_csv)
     shown = gathered.result()
-    if whole is not None:
-        return Result(run, rows, shown, whole, fitted, tally)
-    fitted = None if sample is None else np.searchsorted(shown.places, sample)
-    return Result(run, rows, shown, run.judge(shown.part, fitted=fitted), fitted, tally)
+    if whole is None:
+        fitted = None if sample is None else np.searchsorted(shown.places, sample)
+        whole = run.judge(shown.rows, fitted=fitted)
+    return Result(run, shown, whole, fitted), tally
 
 
 @contextmanager

@@ -16,8 +16,8 @@ from typicality.cli.console import shown
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.folder import require_free
 from typicality.fitted import FittedView
-from typicality.preprocessing.table_rows import ModelRows, Part, joined
-from typicality.run_folder import Judged, Run
+from typicality.preprocessing.table_rows import ModelRows, joined
+from typicality.run_folder import Judged
 from typicality.tables import Block, TableFile, arrow_rows, csv_text, masked_columns
 from typicality.tables.cells import texts_of
 from typicality.tables.opening import kind_of_suffix
@@ -39,10 +39,10 @@ class Tally:
 
     def see(self, judged: Judged) -> None:
         """Count the rows of a block."""
-        labels = judged.labels
-        self.n_rows += len(judged.part.kept)
-        self.n_left_out += len(judged.part.kept) - len(labels)
-        self.n_filled += int(judged.part.rows.missing.any(axis=1).sum())
+        labels, rows = judged.labels, judged.rows
+        self.n_rows += len(rows.kept)
+        self.n_left_out += len(rows.kept) - len(labels)
+        self.n_filled += int(rows.missing.any(axis=1).sum())
         self.n_unassigned += int(np.count_nonzero(labels < 0))
         counts = np.bincount(labels[labels >= 0], minlength=len(self.sizes))
         counts[: len(self.sizes)] += np.array(self.sizes, dtype=np.int64)
@@ -80,8 +80,8 @@ def write_rows(
 
     def written(block: Block) -> tuple[Judged, Any]:
         judged = judge(block)
-        kept, rows, _ = judged.part
-        extra = masked_columns(judged.columns, kept)
+        rows = judged.rows
+        extra = masked_columns(judged.columns, rows.kept)
         if as_parquet:  # ranks and categories stay the text they are, too
             plain = [name for name in rows.names if name not in {*signs, *rows.texts}]
             return judged, arrow_rows(block, extra, numeric=plain)
@@ -128,11 +128,6 @@ class ShownRows:
         """What the rows are called: their lines, or their numbers from 0."""
         return ("row", self.row_numbers) if self.lines is None else ("line", self.lines)
 
-    @property
-    def part(self) -> Part:
-        """The rows as a run judges them: all of them."""
-        return Part(np.ones(len(self.rows.X), dtype=bool), self.rows)
-
     def take(self, which: Places) -> "ShownRows":
         """Some of the rows."""
         return ShownRows(
@@ -177,10 +172,10 @@ class Gathered:
         self._places, self._n_seen, self._least = places, 0, np.empty(0)
         self._found: list[tuple[ShownRows, Doubles]] = []
 
-    def see(self, part: Part, view: FittedView | None = None) -> None:
+    def see(self, rows: ModelRows, view: FittedView | None = None) -> None:
         """Gather rows of a block; `view` is what the model says of them."""
-        assert part.block is not None
-        places = np.arange(self._n_seen, self._n_seen + len(part.rows.X))
+        assert rows.block is not None
+        places = np.arange(self._n_seen, self._n_seen + len(rows.X))
         self._n_seen += len(places)
         depth = np.full(len(places), -np.inf)
         if self._places is not None and view is not None and len(places):
@@ -188,15 +183,15 @@ class Gathered:
             depth[~drawn] = (view.strength if view.kind == "tree" else view.depth)[~drawn]
             self._least = np.sort(np.append(self._least, depth[~drawn]))[:_WORST]
         kept = np.flatnonzero(depth <= self._least.max(initial=-np.inf))
-        block, at = part.block, np.flatnonzero(part.kept)[kept]
+        block, at = rows.block, np.flatnonzero(rows.kept)[kept]
         columns = block.columns(self._names) if self._names else []
         cells = {
             name: [text[:_LONGEST_CELL] for text in texts_of(column.take(at)).to_pylist()]
             for name, column in zip(self._names, columns, strict=True)
         }
         lines = None if block.lines is None or block.is_part else block.lines[at]
-        rows = ShownRows(part.rows.take(kept), places[kept], block.first_row + at, lines, cells)
-        self._found.append((rows, depth[kept]))
+        shown = ShownRows(rows.take(kept), places[kept], block.first_row + at, lines, cells)
+        self._found.append((shown, depth[kept]))
 
     def result(self) -> ShownRows:
         """The rows in order."""
@@ -213,23 +208,6 @@ class Gathered:
         )
         depth = np.concatenate([depth for _, depth in self._found])
         return rows.take(np.flatnonzero(depth <= self._least.max(initial=-np.inf)))
-
-
-def judge_file(
-    run: Run, table: TableFile, *, name: str | None = None
-) -> tuple[ShownRows, Judged, Places | slice | None]:
-    """The rows of a file that take part in a run, what it says of them, and which were fitted.
-
-    Where a run refuses missing values, rows with some take no part.
-    """
-    run = run.with_missing("drop" if run.missing == "error" else None)
-    gathered = Gathered(table, run.numeric_names, run.record["data"]["n_rows"], name=name)
-    for part in stream_in_threads(run.read, table.blocks()):
-        gathered.see(part)
-    shown = gathered.result()
-    fitted = run.places_of_fit(len(shown.places), table.fingerprint)
-    fdr = run.record["results"].get("fdr")
-    return shown, run.judge(shown.part, fitted=fitted, fdr=fdr), fitted
 
 
 # ---- files ---------------------------------------------------------------------------------------

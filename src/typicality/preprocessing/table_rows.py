@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ def column_names(scaler: Any) -> list[str]:
 
 @dataclass(eq=False)
 class ModelRows:
-    """The rows of a block as a model knows them: numbers, ranks and categories.
+    """Rows of a table as a run takes them, of a block or of a whole file: numbers and texts.
 
     Parameters
     ----------
@@ -33,19 +33,26 @@ class ModelRows:
         Their values.
     texts : dict of str to list of str
         The cells of ranks and categories; empty where they are missing.
+    kept : array of bool
+        Which rows of the block or file these are: those that take part.
+    block : Block, optional
+        The block they are from.
     """
 
     names: list[str]
     X: Doubles
     texts: dict[str, list[str]]
+    kept: NDArray[np.bool_]
+    block: Block | None = None
 
     @classmethod
     def of(
         cls, block: Block, scaler: Any, every: Sequence[str], signs: Mapping[str, str]
     ) -> "ModelRows":
         """Read the columns of a model, all of them given by name."""
+        kept = np.ones(block.n_rows, dtype=bool)
         if not hasattr(scaler, "kinds_"):
-            return cls(list(every), rows_of(block, every, signs=signs), {})
+            return cls(list(every), rows_of(block, every, signs=signs), {}, kept, block)
         kinds = dict(zip(every, scaler.kinds_, strict=True))
         known = dict(zip(every, map(tuple, scaler.categories_), strict=True))
         texts = {
@@ -63,7 +70,7 @@ class ModelRows:
         for j, name in enumerate(names):
             if kinds[name] == "rank":
                 X[:, j] = ranks_of(texts[name], known[name])
-        return cls(names, X, texts)
+        return cls(names, X, texts, kept, block)
 
     @property
     def categories(self) -> dict[str, list[str]]:
@@ -76,13 +83,19 @@ class ModelRows:
         absent = [np.array([not cell for cell in cells]) for cells in self.categories.values()]
         return np.column_stack([np.isnan(self.X), *absent])
 
+    def taking_part(self, missing: str) -> "ModelRows":
+        """All rows but those without any value, or with "drop" only complete rows."""
+        left_out = np.any if missing == "drop" else np.all
+        kept: NDArray[np.bool_] = ~left_out(self.missing, axis=1)
+        return self if kept.all() else replace(self.take(kept), kept=kept, block=self.block)
+
     def take(self, which: Places | NDArray[np.bool_] | slice) -> "ModelRows":
-        """Some of the rows."""
-        if not self.texts:
-            return replace(self, X=self.X[which])
-        places = np.arange(len(self.X))[which].tolist()
-        texts = {name: [cells[i] for i in places] for name, cells in self.texts.items()}
-        return replace(self, X=self.X[which], texts=texts)
+        """Some of the rows, as a table of their own."""
+        X, texts = self.X[which], {}
+        if self.texts:
+            places = np.arange(len(self.X))[which].tolist()
+            texts = {name: [cells[i] for i in places] for name, cells in self.texts.items()}
+        return ModelRows(self.names, X, texts, np.ones(len(X), dtype=bool))
 
     def scaled(self, scaler: Any) -> Doubles:
         """The rows as the model takes them."""
@@ -117,33 +130,8 @@ class ModelRows:
         )
 
 
-class Part(NamedTuple):
-    """Rows of a table as a run takes them: those of a block, or of a whole file.
-
-    Parameters
-    ----------
-    kept : array of shape (n,), bool
-        Which rows take part; rows with missing values may be left out.
-    rows : ModelRows
-        Those that take part.
-    block : Block, optional
-        The block they are from.
-    """
-
-    kept: NDArray[np.bool_]
-    rows: ModelRows
-    block: Block | None = None
-
-    @classmethod
-    def of(cls, rows: ModelRows, missing: str, block: Block | None = None) -> Self:
-        """All rows but those without any value, or with "drop" only complete rows."""
-        left_out = np.any if missing == "drop" else np.all
-        kept: NDArray[np.bool_] = ~left_out(rows.missing, axis=1)
-        return cls(kept, rows if kept.all() else rows.take(kept), block)
-
-
 def joined(parts: Sequence[ModelRows]) -> ModelRows:
     """The rows of several blocks."""
-    first = parts[0]
-    texts = {name: [cell for part in parts for cell in part.texts[name]] for name in first.texts}
-    return replace(first, X=np.concatenate([part.X for part in parts]), texts=texts)
+    names, X = parts[0].names, np.concatenate([part.X for part in parts])
+    texts = {name: [c for part in parts for c in part.texts[name]] for name in parts[0].texts}
+    return ModelRows(names, X, texts, np.ones(len(X), dtype=bool))
