@@ -5,7 +5,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from math import floor, isnan
 from typing import TYPE_CHECKING, Any
@@ -214,13 +214,18 @@ def place(row: int, line: int | None) -> str:
     return f"line {line}" if line is not None else f"row {row}"
 
 
-def rich_table(lines: Sequence[Sequence[Any]], *, left: int = 0) -> Any:
-    """A header and rows of cells, to the right but for the column `left`; lines are not broken."""
+def rich_table(lines: Sequence[Sequence[Any]], *, right: Container[str] | None = None) -> Any:
+    """A header and rows of cells: columns with a heading in `right` are aligned to the right.
+
+    By default these are all but the first, and no line is broken.
+    """
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for place, heading in enumerate(lines[0]):
-        table.add_column(heading, justify="left" if place == left else "right", no_wrap=True)
+    for k, heading in enumerate(lines[0]):
+        is_right = k > 0 if right is None else heading in right
+        justify: Any = "right" if is_right else "left"
+        table.add_column(heading, justify=justify, no_wrap=right is None)
     for cells in lines[1:]:
         table.add_row(*cells)
     return table

@@ -3,9 +3,9 @@
 import csv
 import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import click
@@ -43,7 +43,7 @@ class Options:
     scale: str = "robust"
     transform: str | None = None
     categorical: tuple[str, ...] = ()
-    ordered: tuple[str, ...] = ()
+    ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     missing: str | None = "median"
     output: str | None = None
     force: bool = False
@@ -84,11 +84,6 @@ class Options:
                 if before is not None:
                     os.environ[_THREADS] = before
 
-    @property
-    def orders(self) -> dict[str, tuple[str, ...]]:
-        """The ordered categories of each column of them, from the lowest to the highest."""
-        return dict(map(_order, self.ordered))
-
 
 def command(function: Command, kind: type[click.Command] = click.Command) -> click.Command:
     """A command named after its function, with --debug, and its errors in one sentence.
@@ -121,11 +116,6 @@ def quoted(value: str) -> str:
     return f'"{inner}"' if "," in value or inner != value else value
 
 
-def _order(text: str) -> tuple[str, tuple[str, ...]]:
-    name, _, values = text.partition("=")
-    return name.strip(), tuple(value.strip() for value in next(csv.reader([values])))
-
-
 def _comma_separated(
     ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -136,10 +126,12 @@ def _comma_separated(
 
 def _orders(
     ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> tuple[str, ...]:
-    """Orders of categories as they were given; those that are none are refused."""
+) -> dict[str, tuple[str, ...]]:
+    """The ordered categories of each column of them, from the lowest to the highest."""
+    orders = {}
     for value in values:
-        name, known = _order(value)
+        name, _, words = (part.strip() for part in value.partition("="))
+        known = tuple(word.strip() for word in next(csv.reader([words])))
         if not name or "" in known or len({*known}) < max(2, len(known)):
             raise click.BadParameter(
                 f"{value!r} does not have the form NAME=LOW,...,HIGH with different categories; "
@@ -147,7 +139,8 @@ def _orders(
                 ctx,
                 parameter,
             )
-    return values
+        orders[name] = known
+    return orders
 
 
 # ---- the options ---------------------------------------------------------------------------------
@@ -192,11 +185,6 @@ def _adding(*options: Any) -> Callable[[Command], Command]:
         return function
 
     return add
-
-
-def output(help: str, **settings: Any) -> Callable[[Command], Command]:
-    """Where results are written."""
-    return option("--output -o DIR", help, type=click.Path(), **settings)
 
 
 file_argument = click.argument("file", metavar="FILE")
@@ -313,7 +301,11 @@ fit_options = _adding(
         "The column that names rows in the output. [default: the most useful column of text]",
     ),
     option("--report/--no-report", "Whether to write report.html.", default=True),
-    output("The folder for the results. [default: a folder named after FILE]"),
+    option(
+        "--output -o DIR",
+        "The folder for the results. [default: a folder named after FILE]",
+        type=click.Path(),
+    ),
     safe_csv,
     option(
         "--device NAME",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from typicality._words import counted, listed, shown_path
+from typicality._words import counted, shown_path
 from typicality.cli.errors import UnusableError, note_written
 from typicality.cli.options import Options, command, force, model_argument, option, quiet
 from typicality.exceptions import ClusteringWarning
@@ -28,16 +28,6 @@ _LOGS = {
     "auto": " Before that, skewed columns were replaced by their logarithms.",
     "all": " Before that, columns were replaced by their logarithms.",
 }
-_MISSING = {
-    "error": "The run had no missing values, and the model accepts none.",
-    "drop": "Rows with missing values were left out.",
-    "median": "Missing values are replaced by the median of their column; rows without any value "
-    "are left out.",
-}
-_SAMPLE = (
-    "The model was fitted on a random sample of {:,} rows, and labels all rows. A report with a "
-    "tree shows only the rows of the sample."
-)
 _OF_SAMPLE = (
     "This page shows a random sample of {:,} of the {:,} rows, on which the model "
     "was fitted. {} has the labels of all rows."
@@ -165,51 +155,23 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     from typicality.cli.parameters import notice_text
 
     data, results, estimator = record["data"], record["results"], record["estimator"]
-    left_out = [f"{column['name']}: {column['reason']}" for column in data["columns_left_out"]]
     scaler = record["preparation"]["parameters"]
-    missing, n_left_out = _MISSING[data["missing"]], data["n_rows_left_out"]
-    if n_left_out:
-        missing = f"{missing} These are {counted(n_left_out, 'row')}."
     parameters = ", ".join(f"{name} = {value}" for name, value in estimator["parameters"].items())
-    explained, reference = results.get("explanation"), record.get("reference")
-    sample = results.get("sample")
+    chosen = results.get("explanation")
     versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
     return [
-        ("File", _about(data)),
-        *([("Assumed", f"{'; '.join(data['assumed'])}.")] if data["assumed"] else []),
-        *([] if reference is None else [("Reference", _about(reference))]),
-        *([] if sample is None else [("Sample", _SAMPLE.format(sample["n_rows"]))]),
-        ("Columns", f"{listed(data['columns'] or ['None of numbers'], at_most=20)}."),
-        *_about_categories(data, scaler),
-        ("Left out", f"{'; '.join(left_out)}." if left_out else "No column."),
-        ("Scale", _SCALES[scaler["scale"]] + _LOGS[scaler.get("log", "none")]),
-        ("Missing values", missing),
+        *(("Rows and columns", sentence) for sentence in record["about"]),
+        *(
+            ("Ordered", f"{name}: {', '.join(order)}; it is used by rank.")
+            for name, order in data["ordered"].items()
+        ),
+        ("Scale", _SCALES[scaler["scale"]] + _LOGS[scaler["log"]]),
         ("Method", f"{estimator['class']}, {parameters}."),
-        *([] if explained is None else [("Choice", explained)]),
+        *([] if chosen is None else [("Choice", chosen)]),
         ("Iterations", f"{counted(results['n_iter'], 'iteration')}, {results['status']}."),
         ("Sums", results["sums"]),
         ("Command", record["command"]),
         *(("Warning of the run", notice_text(warning)) for warning in record["warnings"]),
+        ("File", data["fingerprint"]),
         ("Versions", f"{versions}."),
     ]
-
-
-def _about_categories(data: Mapping[str, Any], step: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Which columns are categories, and how they were compared."""
-    notes = []
-    if data.get("categories"):
-        columns = [f"{name} ({len(values)})" for name, values in data["categories"].items()]
-        how = "Each column counts as much as a column of numbers."
-        if step.get("mismatch") != "balanced":
-            how = (
-                "The similarity of rows that differ in one of them is multiplied by "
-                f"{step.get('mismatch')}."
-            )
-        notes.append(("Categories", f"{listed(columns, at_most=20)}. {how}"))
-    for name, order in (data.get("ordered") or {}).items():
-        notes.append(("Ordered", f"{name}: {', '.join(order)}; it is used by rank."))
-    return notes
-
-
-def _about(data: Mapping[str, Any]) -> str:
-    return f"{data['file']}, {counted(data['n_rows'], 'row')}, {data['fingerprint']}."

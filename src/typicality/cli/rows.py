@@ -107,7 +107,7 @@ class FitRows:
             return ColumnScaler(**settings)
         return MixedColumns(
             categorical=[*self.categories],
-            ordered={name: list(order) for name, order in options.orders.items()},
+            ordered={name: list(order) for name, order in options.ordered.items()},
             mismatch="balanced" if balanced else _MISMATCH,
             max_categories=max([2, *(len(values) + 1 for values in self.categories.values())]),
             **settings,
@@ -182,7 +182,7 @@ class FitRows:
             "share_filled": float(self._n_filled.sum() / max(1, self.n_used * len(numeric.names))),
             "places": self.places,
             "categories": self.categories,
-            "ordered": {name: list(order) for name, order in options.orders.items()},
+            "ordered": {name: list(order) for name, order in options.ordered.items()},
         }
 
 
@@ -278,7 +278,7 @@ def read_columns(table: TableFile, options: Options, *, hold: bool = True) -> Nu
     UnusableError
         No column can be used.
     """
-    both = {*options.ignore} & {*options.categorical, *options.orders}
+    both = {*options.ignore} & {*options.categorical, *options.ordered}
     if both:
         raise UnusableError(
             f"{listed(map(repr, sorted(both)))}: --ignore leaves this column out, but "
@@ -289,7 +289,7 @@ def read_columns(table: TableFile, options: Options, *, hold: bool = True) -> Nu
         columns=options.columns if options.exact else options.columns or None,
         ignore=options.ignore,
         categorical="auto" if options.categorical == ("auto",) else options.categorical,
-        ordered=options.orders,
+        ordered=options.ordered,
         hold=hold,
     )
     numeric = _without_unfit_categories(numeric, options)

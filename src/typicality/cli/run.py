@@ -76,14 +76,14 @@ def run_to_folder(options: Options, method: str, configured: Callable[[], Any]) 
         new_folder(path, force=options.force) as folder,
         options.threads(),
     ):
-        record, about = _fit_and_write(options, method, configured, terminal, table, folder)
+        record = _fit_and_write(options, method, configured, terminal, table, folder)
         record["seconds"]["all"] = round(time.perf_counter() - began, 3)
         write_record(folder / RECORD, as_json(record))
     if options.as_json:
         terminal.json(as_json(record))
     from typicality.cli.summary import say_result
 
-    say_result(terminal, record, about)
+    say_result(terminal, record)
     terminal.warn(list(map(notice_text, record["warnings"])))
     clusters = [] if method == "outliers" else ["clusters.csv"]
     written = [results_name(record), *clusters, SUMMARY, f"{MODEL}/", RECORD]
@@ -99,8 +99,8 @@ def _fit_and_write(
     terminal: Terminal,
     table: TableFile,
     folder: Path,
-) -> tuple[dict[str, Any], list[str]]:
-    """Write all files but run.json; return its content, and sentences about the rows."""
+) -> dict[str, Any]:
+    """Write all files but run.json, whose content is returned."""
     clean = None
     check_name(table, options.name)
     if options.reference is not None:
@@ -133,6 +133,7 @@ def _fit_and_write(
         "warnings": notices(caught, rows.numeric.names, estimator, result.fitted_rows),
         "seconds": {"fit": seconds, "all": 0.0},
     }
+    record["about"] = about_input(record, rows, result.judged.rows.X, clean)
     if method != "outliers":
         (folder / "clusters.csv").write_bytes(clusters_csv(record))
     text = textwrap.fill(in_short(record), 80) + "\n"
@@ -143,7 +144,7 @@ def _fit_and_write(
         with terminal.doing("Drawing the report"):
             write_page(folder / REPORT, as_json(record), result.on_page())
     save(run.pipeline, folder / MODEL)
-    return record, about_input(record, rows, result.judged.rows.X, clean)
+    return record
 
 
 def _logarithms(run: Any, rows: FitRows) -> list[str]:
@@ -274,7 +275,7 @@ def _read_reference(
 
 def _as_reference(options: Options, clean: FitRows) -> Options:
     """Read the columns that were read of the reference, all of them."""
-    ranks = clean.options.orders
+    ranks = clean.options.ordered
     return replace(
         options,
         columns=tuple(name for name in clean.numeric.names if name not in ranks),

@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 
 from typicality._estimators import ESTIMATORS
@@ -22,6 +21,7 @@ from typicality.cli.console import (
     numbers,
     percentages,
     place,
+    rich_table,
     shown,
     shown_apart,
     shown_value,
@@ -65,7 +65,7 @@ def about_input(record: Record, rows: FitRows, X: Doubles, clean: FitRows | None
     return sentences + _about_sample(record) + _about_shown(record)
 
 
-def say_result(terminal: Terminal, record: Record, about: Sequence[str]) -> None:
+def say_result(terminal: Terminal, record: Record) -> None:
     """Print what was found: everything is made of the fields of run.json."""
     results, finds_outliers = record["results"], record["method"] == "outliers"
     named_by = results["named_by"]
@@ -74,7 +74,7 @@ def say_result(terminal: Terminal, record: Record, about: Sequence[str]) -> None
     def which(row: Mapping[str, Any]) -> str:
         return f"{place(row['row'], row['line'])}  {shown(row['name'], 24)}".rstrip()
 
-    for sentence in about:
+    for sentence in record["about"]:
         terminal.say(sentence)
     terminal.say()
     terminal.say(Text(_headline(record), style="bold"))
@@ -258,11 +258,10 @@ def _say_clusters(terminal: Terminal, record: Record, heading: str, which: Which
         lines.append((f"{len(rest):,} more", sum(rest), ""))
     if results["n_unassigned"]:
         lines.append(("unassigned", results["n_unassigned"], ""))
-    table = _table("cluster", "rows", "share", f"most typical {heading}")
-    for label, size, row in lines:
-        table.add_row(label, f"{size:,}", share(size, n_rows), row)
     if first:
-        terminal.say(table)
+        table = [("cluster", "rows", "share", f"most typical {heading}")]
+        table += [(label, f"{size:,}", share(size, n_rows), row) for label, size, row in lines]
+        terminal.say(rich_table(table, right=_RIGHT))
     if record["method"] == "auto":
         terminal.say(results["explanation"])
     if record["method"] in ("auto", "alpha-cut") and len(first) == 1:
@@ -279,11 +278,11 @@ def _say_what_clusters_are(terminal: Terminal, record: Record) -> None:
         rest = "the other clusters" if len(results["sizes"]) > 1 else "the unassigned rows"
         terminal.say()
         terminal.say(f"How each cluster differs (its medians against those of {rest}):")
-        table = _table("cluster", "columns")
+        lines = [("cluster", "columns")]
         for cluster in described:
             phrases = "; ".join(_apart(cluster, short))
-            table.add_row(str(cluster["label"]), phrases or "no single column")
-        terminal.say(table)
+            lines.append((str(cluster["label"]), phrases or "no single column"))
+        terminal.say(rich_table(lines, right=_RIGHT))
     related = _related(results)
     if related:
         terminal.say()
@@ -342,35 +341,29 @@ def _above_rows(record: Record, rows: Sequence[Mapping[str, Any]]) -> str:
     return "The worst first:" if every else f"The {len(rows)} worst:"
 
 
-def _atypical(
-    record: Record, rows: Sequence[Mapping[str, Any]], heading: str, which: Which
-) -> Table:
+def _atypical(record: Record, rows: Sequence[Mapping[str, Any]], heading: str, which: Which) -> Any:
     """The least typical rows, the worst first."""
-    columns = [*record["data"]["columns"], *record["data"]["categories"]]
-    names = shown_apart((each["column"] for row in rows for each in row["reasons"]), 20)
-    reasons = [_reasons(row["reasons"], names, TELLING if len(columns) > 1 else 0) for row in rows]
+    table = {heading: list(map(which, rows))}
+    strengths = numbers([row["strength"] for row in rows])
     if rows[0]["rivals"]:
-        table = _table(heading, "membership", "between clusters")
-        strengths = numbers([row["strength"] for row in rows])
-        for row, strength in zip(rows, strengths, strict=True):
-            table.add_row(which(row), strength, " and ".join(map(str, row["rivals"])))
-        return table
-    fitted = record["reference"] or record["data"]
-    n_fitted = (record["results"]["sample"] or fitted)["n_rows"]
-    rarity = percentages([row["rarer_than"] for row in rows], n_fitted)
-    middle: list[list[str]]
-    if record["method"] == "outliers":
-        headings, middle = ["score"], [numbers([row["strength"] for row in rows])]
-        if record["reference"] is not None:
-            headings.append("p-value")
-            middle.append([f"{row['p_value']:.2g}" for row in rows])
+        table["membership"] = strengths
+        table["between clusters"] = [" and ".join(map(str, row["rivals"])) for row in rows]
     else:
-        labels = [str(row["label"]) if row["label"] >= 0 else "unassigned" for row in rows]
-        headings, middle = ["cluster"], [labels]
-    table = _table(heading, "rarer than", *headings, _UNUSUAL)
-    for cells in zip(map(which, rows), rarity, *middle, reasons, strict=True):
-        table.add_row(*cells)
-    return table
+        fitted = record["reference"] or record["data"]
+        n_fitted = (record["results"]["sample"] or fitted)["n_rows"]
+        table["rarer than"] = percentages([row["rarer_than"] for row in rows], n_fitted)
+        if record["method"] == "outliers":
+            table["score"] = strengths
+        else:
+            labels = (row["label"] for row in rows)
+            table["cluster"] = [str(label) if label >= 0 else "unassigned" for label in labels]
+        if record["reference"] is not None:
+            table["p-value"] = [f"{row['p_value']:.2g}" for row in rows]
+        columns = [*record["data"]["columns"], *record["data"]["categories"]]
+        least = TELLING if len(columns) > 1 else 0.0
+        names = shown_apart((each["column"] for row in rows for each in row["reasons"]), 20)
+        table[_UNUSUAL] = [_reasons(row["reasons"], names, least) for row in rows]
+    return rich_table([[*table], *zip(*table.values(), strict=True)], right=_RIGHT)
 
 
 def _reasons(reasons: Sequence[dict[str, Any]], names: dict[str, str], least: float) -> str:
@@ -380,13 +373,6 @@ def _reasons(reasons: Sequence[dict[str, Any]], names: dict[str, str], least: fl
         return "no single column"
     close = [reason for reason in reasons[:2] if abs(reason["deviations"]) >= largest / 2]
     return "\n".join(shown(reason_words(reason, names[reason["column"]]), 80) for reason in close)
-
-
-def _table(*headings: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in headings:
-        table.add_column(heading, justify="right" if heading in _RIGHT else "left")
-    return table
 
 
 # ---- which rows and columns are used -------------------------------------------------------------
@@ -445,7 +431,7 @@ def _about_dropped(rows: FitRows) -> list[str]:
 def _about_categories(rows: FitRows) -> list[str]:
     """Which columns are categories, and what became of missing ones."""
     if not rows.categories:
-        nothing = rows.options.categorical and not rows.options.orders
+        nothing = rows.options.categorical and not rows.options.ordered
         return ["No column of categories was found."] if nothing else []
     phrases = [f"{shown(name)} ({len(values)})" for name, values in rows.categories.items()]
     sentences = [f"Categories: {listed(phrases)}."]
