@@ -334,11 +334,15 @@ def _device(name: str | None) -> str | None:
 
     Raises
     ------
+    WrongUseError
+        The name is none of a device.
     UnusableError
         torch is not installed, or has no such device.
     """
     if name is None or (name == "auto" and find_spec("torch") is None):
         return None
+    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", name):
+        raise WrongUseError(f"--device {name!r}: choose auto, cpu, cuda or cuda:N.")
     if find_spec("torch") is None:
         raise UnusableError(
             f"--device {name} needs torch, which is not installed: pip install torch."
@@ -351,8 +355,8 @@ def _device(name: str | None) -> str | None:
     if name not in ("cpu", *["cuda"][:n_gpus], *(f"cuda:{number}" for number in range(n_gpus))):
         raise UnusableError(
             f"--device {name}: torch {torch.__version__} finds {counted(n_gpus, 'GPU')} on this "
-            "machine, counted from 0. Choose auto, cpu, cuda or cuda:N, or install a torch for "
-            "your GPU and its driver."
+            "machine, counted from 0. Choose auto or cpu, or install a torch for your GPU and its "
+            "driver."
         )
     return name
 
