@@ -76,11 +76,13 @@ def test_wheel_tells_type_checkers_its_types(installed, tmp_path):
     assert '"float"' in errors[0]
 
 
-def test_source_archive_holds_tests_docs_and_no_data(dist):
+def test_source_archive_holds_tests_and_docs_but_no_data_papers_and_benchmarks(dist):
     import tarfile
 
     (archive,) = dist.glob("*.tar.gz")
     with tarfile.open(archive) as members:
         names = [Path(*Path(name).parts[1:]) for name in members.getnames()]
     assert {Path("pyproject.toml"), Path("LICENSE"), Path("tests/smoke.py")} <= set(names)
+    assert not {"papers", "benchmarks"} & {name.parts[0] for name in names if name.parts}
+    assert Path("tests/papers/conftest.py") not in names
     assert [n for n in names if n.suffix in (".parquet", ".npy", ".pyc", ".nbi", ".nbc")] == []

@@ -18,7 +18,7 @@ from sklearn_checks import (
     parametrize_with_checks,
     skip_unsound,
 )
-from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
+from typicality import FuzzyCMeans, OneClusterPCM
 from typicality.bandwidth import bandwidth
 from typicality.exceptions import FeatureWarning
 from typicality.kernels import Mixed
@@ -193,15 +193,6 @@ def test_missing_values_are_refused_or_count_as_a_category(table):
     rows = step.transform(gaps)
     assert rows[7, names.index("island=")] > 0
     assert rows[9, 0] == 0.0
-
-
-def test_density_finds_clusters_through_categories(rng):
-    centers = np.repeat([[0.0, 0.0], [8.0, 0.0], [4.0, 7.0]], 100, axis=0)
-    table = pd.DataFrame(centers + rng.normal(size=(300, 2)), columns=["a", "b"])
-    table["city"] = rng.choice(["Lima", "Oslo", "Rome"], 300)
-    model = AlphaCutClustering(kernel=Mixed(2), sigma=0.4)
-    labels = make_pipeline(MixedColumns(), model).fit_predict(table)
-    assert labels.max() + 1 == 3
 
 
 @pytest.mark.parametrize(

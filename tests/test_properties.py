@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 from typicality._estimators import ESTIMATORS
@@ -22,8 +21,6 @@ pytestmark = [
 PUBLIC = [name for name, row in ESTIMATORS.items() if row.method]
 every_estimator = pytest.mark.parametrize("name", PUBLIC)
 few_examples = settings(max_examples=3)  # for each estimator and property
-
-SINGLE = 5e-3  # of the largest: memberships and scores, float32 against float64
 
 
 @st.composite
@@ -47,12 +44,6 @@ def estimator_for(name, n_clusters):
     return kind(**settings)
 
 
-def numbers(model, X):
-    """The degrees that a model gives rows: memberships, or scores."""
-    ask = getattr(model, "predict_memberships", None) or model.score_samples
-    return np.asarray(ask(X), dtype=np.float64)
-
-
 def assert_same_clusters(labels, expected):
     """The same clusters by any numbers; -1 is no number."""
     pairs = {(int(a), int(b)) for a, b in zip(labels, expected, strict=True)}
@@ -71,17 +62,6 @@ def test_order_of_the_rows_does_not_matter(name, table, random):
     assert_same_clusters(clone(model).fit(X[order]).predict(X[order]), expected)
 
 
-@pytest.mark.parametrize("name", [name for name in PUBLIC if name != "AutoClustering"])
-@few_examples
-@given(tables(), st.integers(0, 2**32 - 1))
-def test_weights_are_copies(name, table, seed):
-    X, n_clusters = table
-    weight = np.random.default_rng(seed).integers(1, 4, size=len(X))
-    model = estimator_for(name, n_clusters)
-    expected = model.fit(X, sample_weight=weight).predict(X)
-    assert_same_clusters(clone(model).fit(np.repeat(X, weight, axis=0)).predict(X), expected)
-
-
 @every_estimator
 @few_examples
 @given(tables(), st.integers(-400, 400), st.integers(-1000, 1000))
@@ -92,17 +72,3 @@ def test_units_and_origin_do_not_matter(name, table, power, shift):
     expected = model.fit(X).predict(X)
     moved = 2.0**power * (X + shift)
     assert_same_clusters(clone(model).fit(moved).predict(moved), expected)
-
-
-@every_estimator
-@few_examples
-@given(tables())
-def test_single_precision_gives_the_same_clusters(name, table):
-    X, n_clusters = table
-    single = X.astype(np.float32)
-    double = single.astype(np.float64)
-    models = [estimator_for(name, n_clusters).fit(rows) for rows in (single, double)]
-    assert_same_clusters(models[0].predict(single), models[1].predict(double))
-    by_single, by_double = numbers(models[0], single), numbers(models[1], double)
-    largest = np.abs(by_double).max(initial=1.0)
-    assert_allclose(by_single, by_double, atol=SINGLE * largest)

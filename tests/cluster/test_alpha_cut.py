@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
-from sklearn.datasets import make_blobs, make_moons
+from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from instances import CUTTERS
@@ -451,14 +451,6 @@ def test_alpha_cut_finds_as_many_clusters_as_it_is_told(kernel, blobs):
     assert adjusted_rand_score(y, labels[3]) > 0.95
     pairs = np.unique(np.column_stack([y, labels[2]]), axis=0)
     assert len(pairs) == 3  # two of the three groups are one
-
-
-@quiet
-def test_a_known_number_separates_moons_that_the_automatic_choice_joins():
-    X, y = make_moons(400, noise=0.17, random_state=3)
-    assert AlphaCutClustering(assign="all").fit(X).n_clusters_ == 1
-    found = AlphaCutClustering(n_clusters=2, assign="all").fit_predict(X)
-    assert adjusted_rand_score(y, found) > 0.7
 
 
 def test_alpha_cut_warns_of_evidence_near_the_bar(monkeypatch, blobs):

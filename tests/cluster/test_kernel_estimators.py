@@ -150,21 +150,6 @@ def test_new_rows_follow_the_papers(estimator, power, rule, blobs, rng):
 # ---- what kernels are for -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        FuzzyCMeans(2, m=1.5, kernel="gaussian", random_state=0),
-        FuzzyCMeans(2, kernel="connectivity", random_state=0),
-        EntropyCMeans(2, kernel="gaussian", random_state=0),
-    ],
-    ids=str,
-)
-def test_kernel_separates_concentric_circles(estimator):
-    X, truth = make_circles(400, factor=0.3, noise=0.04, random_state=0)
-    assert adjusted_rand_score(truth, clone(estimator).fit(X).labels_) == 1.0
-    assert adjusted_rand_score(truth, FuzzyCMeans(2, random_state=0).fit(X).labels_) < 0.2
-
-
 def test_rows_of_weight_zero_build_no_path():
     X = np.concatenate([np.arange(0.0, 1.0, 0.1), np.arange(5.0, 6.0, 0.1), [2.0, 3.0, 4.0]])
     weight = np.repeat([1.0, 0.0], [20, 3])

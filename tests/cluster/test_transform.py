@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 
 from typicality import (
     AlphaCutClustering,
@@ -46,12 +44,6 @@ def test_transform_gives_named_typicalities(rows, estimator, method, names, libr
     frame = model.set_output(transform=library).transform(rows[:7])
     assert list(frame.columns) == names == list(model.get_feature_names_out())
     assert_array_equal(frame.to_numpy(), plain)
-
-
-def test_typicality_can_be_a_feature_of_a_classifier(rows):
-    pipeline = make_pipeline(AlphaCutClustering(), LogisticRegression())
-    truth = np.repeat([0, 1], 50)
-    assert pipeline.fit(rows, truth).score(rows, truth) == 1.0
 
 
 @pytest.mark.parametrize(

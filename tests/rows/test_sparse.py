@@ -9,8 +9,6 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.pipeline import make_pipeline
 
 import typicality
 from typicality import (
@@ -158,18 +156,6 @@ def test_models_of_sparse_rows_are_saved_and_pickled(tmp_path, X, estimator):
 
 
 # ---- text and categories ------------------------------------------------------------------------
-
-
-def test_text_is_clustered_by_topic():
-    animals, money = (
-        ["cat dog", "dog wolf cat", "wolf dog"],
-        ["bank loan", "loan rate", "rate bank"],
-    )
-    model = make_pipeline(TfidfVectorizer(), FuzzyCMeans(2, m=1.2, random_state=0))
-    labels = model.fit_predict(animals + money)
-    assert len(set(labels[:3])) == len(set(labels[3:])) == 1
-    assert labels[0] != labels[3]
-    assert model.predict(["dog cat wolf"])[0] == labels[0]
 
 
 # ---- refusals -----------------------------------------------------------------------------------

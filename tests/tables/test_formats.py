@@ -538,7 +538,6 @@ def test_rows_become_an_arrow_table_with_new_columns(folder):
     assert rows.column("a_new").to_pylist() == [0.5, None]
 
 
-LINES_OF_JSON = b'{"id": 1, "x": 2}\n{"id": 2, "x": 5}\n'
 PIPED = {
     "csv": (b"id,x\n1,2\n2,5\n", None),
     "compressed": (gzip.compress(b"id,x\n1,2\n2,5\n"), None),
