@@ -21,6 +21,7 @@ pytestmark = pytest.mark.xdist_group("package")  # long: it begins first
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "typicality"
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
 HEAVY = ["sklearn", "numba", "torch", "dask", "matplotlib", "finufft", "scipy", "pandas"]
 
 # From the ground up: a module may import those above its own line only, or within its package.
@@ -256,6 +257,18 @@ def test_fit_reuses_compiled_code_and_gives_the_same_bits_where_it_cannot_be_kep
     assert python(NO_FOLDER + FIT + COUNTED) == [0, bits]
 
 
+def test_the_table_of_layers_is_true():
+    """docs/architecture.md: packages from the top to the ground, and each one is there."""
+    table = ARCHITECTURE.read_text("utf-8").partition("## Layers")[2].partition("\n## ")[0]
+    rows = [
+        re.findall(r"`(\w+)/?`", row) for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+    ]
+    levels = [min(LEVEL[name] for name in names) for names in rows]
+    assert levels == sorted(levels, reverse=True)
+    named = {name for names in rows for name in names}
+    assert {name for name in LEVEL if not name.startswith("_")} == named - {"_checks"}
+
+
 def packages_entered(action):
     """The packages of typicality that an action enters, in the order of first entry."""
     home, entered = f"{SOURCE}{os.sep}", {}
@@ -282,7 +295,7 @@ def test_the_picture_of_the_house_is_true(blobs, tmp_path):
         "fit": lambda: typicality.FuzzyCMeans(3, random_state=0).fit(blobs[0]),
         "command": lambda: CliRunner().invoke(main, command, catch_exceptions=False),
     }
-    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    text = ARCHITECTURE.read_text("utf-8")
     drawn = dict(re.findall(r"^(\w+): +(.*──>.*)$", text, re.MULTILINE))
     assert drawn.keys() == walks.keys()
     for name, walk in walks.items():
