@@ -273,6 +273,58 @@ CELLS = {
     ),
     "words with blanks": ("first name\nAnna B\n", {}, ("first name",), ["Anna•B"], [2], ""),
     "times with blanks": ("date\n2024-01-01 10:00\n", {}, ("date",), ["2024-01-01•10:00"], [2], ""),
+    "decimal commas among texts": (
+        "Anna;1,5\nBob;2,5\nBob;4,7\n",
+        {"header": False},
+        COLUMNS,
+        ["Anna 1,5", "Bob 2,5", "Bob 4,7"],
+        [1, 2, 3],
+        "decimal commas",
+    ),
+    "decimal commas after more texts": (
+        "978-3\t10:00\t0,369\n978-1\t10:05\t0,85\n",
+        {"header": False},
+        (*COLUMNS, "column 3"),
+        ["978-3 10:00 0,369", "978-1 10:05 0,85"],
+        [1, 2],
+        "decimal commas",
+    ),
+    "a delimiter in a name": ("label;x\n5\n7\n", {}, ("label;x",), ["5", "7"], [2, 3], ""),
+    "blanks in cells": ("kg\tb\n1 2\t7\n3 4\t8\n", {}, ("kg", "b"), ["1•2 7", "3•4 8"], [2, 3], ""),
+    "blanks in cells of one row": ("k|b c\nA|5 6\n", {}, ("k", "b c"), ["A 5•6"], [2], ""),
+    "texts between blanks": (
+        '"a b" "c|d"\n"x, y" "q"\n"z" "p, q"\n',
+        {},
+        ("a b", "c|d"),
+        ["x,•y q", "z p,•q"],
+        [2, 3],
+        "blanks",
+    ),
+    "a title of as many words": (
+        "Report of sales\nx\ty\tz\n1\t2\t3\n4\t5\t6\n",
+        {},
+        ("x", "y", "z"),
+        ["1 2 3", "4 5 6"],
+        [3, 4],
+        "1 line above the table skipped",
+    ),
+    "row with a word for missing": (
+        "A\tn/a\nB\tx\n",
+        {},
+        COLUMNS,
+        ["A n/a", "B x"],
+        [1, 2],
+        ROW,
+    ),
+    "words that occur again are no units": (
+        "a,b\nlost,lost\n" + "1,2\n" * 20 + "lost,3\n",
+        {},
+        ("a", "b"),
+        ["lost lost", *["1 2"] * 20, "lost 3"],
+        list(range(2, 24)),
+        "",
+    ),
+    "a column called #": ("#,name\n1,a\n2,b\n", {}, ("#", "name"), ["1 a", "2 b"], [2, 3], ""),
     "comments": ("# by me, today\n#\n\na,b\n1,2\n4,5\n", {}, *AB, [5, 6], "#"),
     "comment above rows": ("# by me\n1;2\n4;5\n", {}, COLUMNS, AB[1], [2, 3], "#"),
     "no comments": ("name,x\n#1,2\n#2,5\n", {}, ("name", "x"), ["#1 2", "#2 5"], [2, 3], ""),
@@ -377,6 +429,28 @@ FILES = {
         {},
         {"a": [1, 5] * 9_000 + [2]},
     ),
+    "decimal commas with three digits": (
+        "a;b\n-6,180;7\n1,512;5\n",
+        {},
+        {"a": [-6.18, 1.512], "b": [7, 5]},
+    ),
+    "decimal commas in one row": ("0,831;5;1,5\n", {}, Bad(None, None, "only one row")),
+    "decimal commas below units": (
+        "a;b\nm;kg\n0,5;1\n1,25;2\n",
+        {},
+        {"a": [0.5, 1.25], "b": [1, 2]},
+    ),
+    "decimal commas above notes": (
+        "a;b\n0,5;1\n1,25;2\nSource: us, here\n* provisional\n",
+        {},
+        {"a": [0.5, 1.25], "b": [1, 2]},
+    ),
+    "eighths": ("a,b\n3.375,1\n3,2\n8.125,4\n", {}, {"a": [3.375, 3, 8.125], "b": [1, 2, 4]}),
+    "a decimal point in the first row": (
+        "5;9.25\n1;7\n4;2.875\n2;9.625\n",
+        {},
+        {"column 1": [5, 1, 4, 2], "column 2": [9.25, 7, 2.875, 9.625]},
+    ),
     "columns that differ": (MIXED, {}, {"a": [1.66, 2.945, 3.5], "c": [3.25, 4.5, 0.125]}),
     "points given": (MIXED, {"decimal": "."}, {"a": [1.66, 2.945, 3.5], "c": [3.25, 4.5, 0.125]}),
     "chosen twice": ("a,b\n1,2\n4,5\n", {"columns": ["b", "b"]}, {"b": [2, 5]}),
@@ -424,6 +498,7 @@ FILES = {
     "unknown encoding": ("a\n1\n", {"encoding": "rot13"}, Bad(None, None, "encoding is 'rot13'")),
     "infinity": ("a,b\n1,2\n3,-inf\n", {}, Bad(3, "b", "'-inf' is not a finite")),
     "too large a number": ("a,b\n1,2\n3,1e999\n", {}, Bad(3, "b", "'1e999' is not a finite")),
+    "a last row without cells": ("a,b\n1,2\n3\n", {}, Bad(3, None, "1 cell,")),
     "cut off in a row": ("a,b\n1,2\n3", {}, Bad(3, None, "1 cell,")),
     "cut off in a quotation": ('a,b\n1,2\n"3,4\n5,6\n', {}, Bad(3, None, "inside a quotation")),
     "a stray quotation mark": ('a,b\n1,2\n"3"4,5\n', {}, Bad(3, None, "quotation mark")),
@@ -472,6 +547,11 @@ POINTS = {
     "counts": ("n;m\n245;1\n16.403;2\n2.733;3\n", "points between thousands (16.403 is 16403)"),
     "fractions": ("n;m\n1.245;1\n16.403;2\n", "decimal points (1.245), as nothing shows"),
     "one fraction": ("n;m\n1;1\n1.125;2\n", "decimal points (1.125), as nothing shows"),
+    "commas after semicolons": (
+        "n;m\n1,245;1\n16,403;2\n",
+        "decimal commas (1,245), as semicolons",
+    ),
+    "commas after tabs": ("n\tm\n1,245\t1\n16,403\t2\n", "commas between thousands (1,245)"),
     "columns that differ": ("n;m\n245;.1\n16.403;2\n2.733;3\n", "decimal points (16.403), as in"),
 }
 
@@ -480,7 +560,7 @@ POINTS = {
 def test_assumed_reading_of_points_is_told_with_the_option(write, contents, what):
     with open_table(write(contents)) as table:
         (assumption,) = table.assumed
-    other = "." if "thousands (" in what else ","
+    other = "." if what.startswith(("points between", "decimal commas")) else ","
     assert assumption.what.startswith(what)
     assert (assumption.remedy.parameter, assumption.remedy.value) == ("decimal", other)
 

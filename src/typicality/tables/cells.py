@@ -35,6 +35,7 @@ _DATE = re.compile(
 _DECIMAL_COMMA = re.compile(rf"[+-]?\d+,\d+{_EXPONENT}")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _POINTS = re.compile(rf"[+-]?{_THOUSANDS_POINTS}")
+_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _CURRENCIES = "$€£¥₹₽₩₺₪฿¢"
 _MARKED = {
     decimal: re.compile(
@@ -100,21 +101,25 @@ def is_mostly_digits(cell: str) -> bool:
 
 
 def decimal_mark(cells: Iterable[str]) -> str:
-    """The decimal mark of a column: "," or "."; "unsure" for 1.234; "" where there is none.
+    """The decimal mark of a column: "," or "."; ",?" or ".?" if it may separate thousands.
 
-    Whole numbers and text have none. Points that may stand between thousands are "unsure"; it is
-    the comma if a number has two points, as in 1.234.567.
+    Whole numbers and text have none: "". The point in 1.234 and the comma in 1,234 may be either.
+    A second point in a number shows that points separate thousands; a whole number above 999, that
+    they do not.
     """
     present = [cell.strip() for cell in cells if not is_missing(cell)]
     commas = [cell for cell in present if "," in cell and is_number(cell, ",")]
     if commas:
         n_numbers = sum(is_number(cell, ",") for cell in present)
-        if n_numbers < NEARLY_ALL * len(present) or all(map(_THOUSANDS.fullmatch, commas)):
+        if n_numbers < NEARLY_ALL * len(present):
             return ""
-        return ","
+        return ",?" if all(map(_THOUSANDS.fullmatch, commas)) else ","
     points = [cell for cell in present if "." in cell]
     if points and all(map(_POINTS.fullmatch, points)):
-        return "," if any(cell.count(".") > 1 for cell in points) else "unsure"
+        if any(cell.count(".") > 1 for cell in points):
+            return ","
+        whole = (abs(float(cell)) for cell in present if _WHOLE.fullmatch(cell))
+        return "." if max(whole, default=0) > 999 else ".?"
     return "." if points and all(map(is_number, points)) else ""
 
 

@@ -16,6 +16,7 @@ from typicality._typing import Places
 from typicality._words import counted
 from typicality.exceptions import Remedy, TableError
 from typicality.tables.base import Assumption, Part, TableFile, require_same_columns
+from typicality.tables.cells import is_number
 from typicality.tables.lines import TextFile, n_breaks, open_text
 from typicality.tables.sniffing import (
     Dialect,
@@ -142,8 +143,8 @@ class DelimitedFile(TableFile):
         """The cells of some lines and the line of each row, by the module csv.
 
         If the last row has a line break, the lines that follow are read from the file. Lines with
-        at most half of the cells go to `notes`, with the number of their cells: they may stand
-        below the table.
+        at most half of the cells, not all of them numbers, go to `notes`, with the number of their
+        cells: they may stand below the table.
         """
         how: dict[str, Any] = {"delimiter": dialect.delimiter, "escaped": dialect.escaped}
         # They begin inside a quotation.
@@ -164,7 +165,7 @@ class DelimitedFile(TableFile):
             if len(row) == len(self.names):
                 rows.append(row)
                 lines.append(line)
-            elif 2 * len(row) > len(self.names):
+            elif 2 * len(row) > len(self.names) or (row and all(map(is_number, row))):
                 raise self._ragged(file.source, line, len(row))
             elif row:
                 notes[line] = len(row)

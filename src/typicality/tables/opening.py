@@ -75,7 +75,8 @@ def open_table(
     decimal : {".", ","}, optional
         For csv and tsv, the decimal mark. With the comma, points separate thousands: 1.234,5 is
         1234.5. By default, it is the comma if some columns have decimal commas in the first lines
-        and none has decimal points, or if points separate thousands: 245, 16.403, 2.733.
+        and none has decimal points, or in a file with semicolons, if commas stand before three
+        digits (6,180) or points seem to separate thousands: 245, 16.403, 2.733.
 
     Returns
     -------
