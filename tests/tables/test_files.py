@@ -406,6 +406,16 @@ FILES = {
         {},
         {"column 1": [0.5, 2.5], "column 2": [1.5, 3.5]},
     ),
+    "as pandas writes a series": (
+        ",0\n1821,269\n1822,321\n",
+        {},
+        {"column 1": [1821, 1822], "0": [269, 321]},
+    ),
+    "lists of codes": (
+        'a,b\n"39,06",7\n' + "358,5\n" * 12,
+        {},
+        {"b": [7] + [5] * 12},
+    ),
     "counts with points": ("t;n\na;245\nb;16.403\nc;2.733\n", {}, {"n": [245, 16403, 2733]}),
     "two points": ("t;n\na;1.234.567\nb;8.403\n", {}, {"n": [1234567, 8403]}),
     "counts if points are decimal elsewhere": (

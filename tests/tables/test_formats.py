@@ -217,6 +217,9 @@ JSON = {
     "lines": "".join(f"{json.dumps(record)}\n" for record in RECORDS),
     "one line": json.dumps(RECORDS),
     "in the answer of a service": json.dumps({"count": 3, "data": RECORDS}),
+    "beside another array": json.dumps({"bbox": [1, 2], "data": RECORDS}),
+    "numbers as text": json.dumps(RECORDS).replace("2.5", '"2.5"').replace(" 3}", ' "3"}'),
+    "lists of cells": '[["x", "day", "late"], [1, "2024-01-31", null], [2.5], [null, null, 3]]',
 }
 
 
@@ -230,6 +233,14 @@ def test_json_of_any_shape_is_a_table(folder, contents, suffix):
         days = [cell for block in table.blocks() for cell in block.cells("day")]
     assert (table.names, days) == (("x", "day", "late"), ["2024-01-31", "", ""])
     np.testing.assert_array_equal(rows.X, [[1, np.nan], [2.5, np.nan], [np.nan, 3]])
+
+
+def test_lists_of_cells_may_have_no_names(folder):
+    (folder / "rows.json").write_text('[[5.1, 3.5, "setosa"], [4.9, 3.0, "setosa"]]')
+    with open_table("rows.json") as table:
+        rows = read_rows(table)
+    assert rows.names == ("column 1", "column 2")
+    np.testing.assert_array_equal(rows.X, [[5.1, 3.5], [4.9, 3.0]])
 
 
 # ---- bad files -----------------------------------------------------------------------------------
@@ -292,7 +303,7 @@ BAD = {
     "an array that is cut off": ("json", b'[{"a": 1},\n{"a": ', 2, "no JSON"),
     "an array of numbers": ("json", b"[1, 2]\n", 1, "one complete JSON object"),
     "columns of two lengths": ("json", b'{"a": [1], "b": [1, 2]}', None, "differ in length"),
-    "an array of two types": ("json", b'[{"a": 1},\n\n{"a": "x"}]', None, "row 1.*changed from"),
+    "an array of two types": ("json", b'[{"a": 1},\n\n{"a": "x"}]', None, "no column of numbers"),
     "infinity in an array": ("json", b'[{"a": 1}, {"a": Infinity}]', None, "row 1"),
     "an array without rows": ("json", b"[]", None, "not a complete json file"),
     "a deep array": ("json", b"[" * 100_000, None, "no JSON"),

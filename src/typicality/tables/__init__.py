@@ -10,9 +10,10 @@ Text files are UTF-8, UTF-16 with a byte order mark, or cp1252 (Latin-1). The de
 comma, semicolon, tab, bar or whitespace. Quoted cells can have line breaks. Lines at the top that
 begin with #, and blank lines, are skipped. The first line has the names of the columns, unless it
 fits the numbers, dates and truth values of all columns below it. A cell is missing if it is empty
-or one of NA, N/A, n/a, NaN, nan, NAN, null, NULL, Null, None, none, ? and - (spaces around it are
-ignored). Numbers must be finite. They have a decimal point, or a decimal comma if this is detected;
-then points separate thousands. The attribute ``assumed`` of the table lists what was detected.
+or one of NA, N/A, n/a, NaN, nan, NAN, null, NULL, Null, None, none, ?, - and . (spaces around it
+are ignored). Numbers must be finite. They have a decimal point, or a decimal comma if this is
+detected; then points separate thousands. The attribute ``assumed`` of the table lists what was
+detected.
 """
 
 from importlib.util import find_spec

@@ -142,7 +142,7 @@ def _json_table(path: Path, source: str, format: str) -> Any:
         data = contents.read()
     records = _records_of(data, source) if format == "json" else None
     if records is not None:
-        data = b"".join(json.dumps(record).encode() + b"\n" for record in records)
+        data = b"".join(json.dumps(record).encode() + b"\n" for record in _alike(records))
     # As one block, so that an error names the row of the file.
     options = arrow_json.ReadOptions(use_threads=False, block_size=len(data) + 1)
     try:
@@ -176,10 +176,10 @@ def _constant(name: str) -> float | None:
 
 
 def _records_of(data: bytes, source: str) -> list[Any] | None:
-    """The rows of an array of objects, or of an object of columns; None for other JSON.
+    """The rows of an array of objects or of arrays, or of an object of columns; None for others.
 
-    A column is a list, or an object with the row as key. The array may be the only one in an
-    object, as services answer. NaN is a missing value.
+    A column is a list, or an object with the row as key. The array may be the only one of objects
+    in an object, as services answer. NaN is a missing value.
     """
     data = data.removeprefix(codecs.BOM_UTF8)
     try:
@@ -193,12 +193,14 @@ def _records_of(data: bytes, source: str) -> list[Any] | None:
             source=source,
             line=line,
         ) from error
-    if _is_array_of_objects(content):
+    if _is_array_of(dict, content):
         return list(content)
+    if _is_array_of(list, content) and content:
+        return _records_of_lists(content)
     columns = list(content.values()) if isinstance(content, dict) else []
-    arrays = [each for each in columns if isinstance(each, list)]
-    if len(arrays) == 1 and arrays[0] and _is_array_of_objects(arrays[0]):
-        return arrays[0]
+    arrays = [each for each in columns if _is_array_of(dict, each) and each]
+    if len(arrays) == 1:
+        return list(arrays[0])
     if columns and all(isinstance(column, dict) for column in columns):
         rows = dict.fromkeys(row for column in columns for row in column)
         return [dict(zip(content, [c.get(row) for c in columns], strict=True)) for row in rows]
@@ -211,8 +213,33 @@ def _records_of(data: bytes, source: str) -> list[Any] | None:
     return [dict(zip(content, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _is_array_of_objects(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+def _records_of_lists(rows: list[list[Any]]) -> list[dict[str, Any]]:
+    """Rows without names, or with names in the first one if that has text only."""
+    first, *others = rows
+    if others and all(isinstance(cell, str) for cell in first):
+        names, rows = list(named_columns(first)[0]), others
+    else:
+        names = [f"column {j}" for j in range(1, max(map(len, rows)) + 1)]
+    return [dict(zip(names, row, strict=False)) for row in rows]
+
+
+def _is_array_of(kind: type, value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, kind) for each in value)
+
+
+def _alike(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Records whose fields have one type each: values of several types become text."""
+    kinds: dict[str, set[Any]] = {}
+    for record in records:
+        for name, value in record.items():
+            if value is not None:
+                kinds.setdefault(name, set()).add(float if type(value) is int else type(value))
+    mixed = {name for name, found in kinds.items() if len(found) > 1}
+    return [record | {name: _text(record.get(name)) for name in mixed} for record in records]
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
 def _named(schema: Any, source: str) -> tuple[tuple[str, ...], list[Assumption]]:

@@ -102,10 +102,18 @@ class Block:
         return texts
 
     def parse(self, names: Sequence[str]) -> list[ParsedColumn]:
-        """The numbers of some columns, and the rows without a number."""
-        if self.lines is None:  # only text files have lines
-            return [parse_typed(column) for column in self.columns(names)]
-        return [parse_texts(column, self.table.decimal) for column in self.columns(names)]
+        """The numbers of some columns, and the rows without a number.
+
+        Text files have lines, and JSON often has numbers as text.
+        """
+        is_json = self.table.format in ("json", "ndjson")
+
+        def parsed(column: Any) -> ParsedColumn:
+            if self.lines is not None or (is_json and pa.types.is_string(column.type)):
+                return parse_texts(column, self.table.decimal)
+            return parse_typed(column)
+
+        return list(map(parsed, self.columns(names)))
 
     def strip_signs(
         self, name: str, parsed: ParsedColumn, *, also_plain: bool = True

@@ -14,7 +14,10 @@ from typicality._typing import Doubles, Places
 from typicality.exceptions import TableError
 
 MISSING = frozenset(
-    ["", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "none", "?", "-"]
+    [
+        *("", "NA", "N/A", "n/a", "NaN", "nan", "NAN"),
+        *("null", "NULL", "Null", "None", "none", "?", "-", "."),
+    ]
 )
 
 # Patterns that Python and Arrow read alike. Where the decimal mark is a comma, points separate

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 import numpy as np
+from pyarrow.types import is_string
 
 from typicality._cached import cached_property
 from typicality._threads import stream_in_threads
@@ -388,8 +389,9 @@ class Column:
                 self.signs |= signs
         elif not self.bare and np.isfinite(parsed.numbers).any():
             self.bare = {""}
-        if not self.n_seen and block.lines is not None:  # of text, the zeros can be seen
-            some = block.columns([self.name])[0].slice(0, _N_LOOKED_AT).to_pylist()
+        column = block.columns([self.name])[0]
+        if not self.n_seen and is_string(column.type):  # the zeros can be seen
+            some = column.slice(0, _N_LOOKED_AT).drop_null().to_pylist()
             self._is_padded = any(map(_PADDED.fullmatch, some))
         numbers, strangers = parsed
         if len(strangers) and self.text is None:

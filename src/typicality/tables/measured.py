@@ -12,29 +12,36 @@ import numpy as np
 from typicality._typing import Doubles
 from typicality._words import YEARS
 
-_CLASSES = re.compile("(is )?(anomaly|outlier)|class(es)?|cluster|group|labels?|outcome|target|y")
+_CLASSES = re.compile(
+    "(is )?(anomaly|outlier)|category|class(es)?|cluster|diagnosis|group|labels?|outcome|species"
+    "|target|type"
+)
 _CODES = re.compile(
-    "barcode|codes?|ean|fips|geoid|isbn|phone|plz|postcode|sku|ssn|telephone|zip(code)?"
+    r"\w*codes?|country|county|district|ean|fips\w*|geoid|isbn|(tele)?phone|plz|province|region|sku"
+    "|ssn|state|zip"
 )
 _NUMBERS = re.compile(
-    r"index|individual|key|no|nr|\w*num|number|participant|patient|respondent|serial|subject"
+    r"identifier|index|individual|key|no|nr|\w*num|number|participant|patient|respondent|serial"
+    "|subject"
 )
 _IDS = re.compile(  # other words end in id, too
     "(?!(acid|aid|arid|bid|braid|covid|fluid|grid|humid|hybrid|kid|lipid|liquid|maid|mid|orchid"
     "|(over|pre|un)?paid|plasmid|pyramid|raid|rapid|rigid|solid|valid|vivid)$).*(?<!o)id"
 )
-_LATITUDES = re.compile("(.* )?(lat|latitude|breitengrad)")
+_LATITUDES = re.compile("(.* )?(lat|latitude?|breitengrad)")
 _LONGITUDES = {
     "lat": ("lon", "lng", "long"),
-    "latitude": ("longitude",),
+    "latitude": ("longitude", "longitud"),  # names in shapefiles have ten letters
+    "latitud": ("longitud",),
     "breitengrad": ("längengrad", "laengengrad"),
 }
-_COORDINATES = re.compile("[xyz]")
+_MEASURED = re.compile("age|[xyz]")  # may well count up
 _FEWEST = 10  # rows: fewer may well count up
 _RUNNING = 2 / 3  # of the rows are one more than the row before, in a column that counts in groups
 _MOST_CLASSES = 50
 _FEW_CLASSES = 20  # whole numbers without a gap between them
 _FEW_CODES = 50
+_FEW_DATES = 5
 
 
 class Doubt(NamedTuple):
@@ -58,23 +65,41 @@ def doubt_about(name: str, some: Doubles, low: float, high: float) -> Doubt | No
     """
     words = _words_of(name)
     called, last, n_values = " ".join(words), "".join(words[-1:]), len(np.unique(some))
-    if _CLASSES.fullmatch(called) and n_values <= _MOST_CLASSES:
-        is_certain = is_coded(some, low, high) and (n_values == 2 or called != "y")
+    is_y = name.strip().lower() == "y"
+    if (is_y or _CLASSES.fullmatch(called)) and n_values <= _MOST_CLASSES:
+        is_certain = is_coded(some, low, high) and (n_values == 2 or not is_y)
         return Doubt(f"a class with {n_values} values", is_certain)
     if len(some) < _FEWEST:
         return None
     is_year = not YEARS.isdisjoint(words)
     if (1000 if is_year else 1900) <= low and high <= (3000 if is_year else 2050):
         return Doubt(f"years from {low:.0f} to {high:.0f}", is_year and len(words) == 1)
-    if np.mean(np.diff(some) == 1) >= _RUNNING and high - low >= 2:
-        is_certain = _COORDINATES.fullmatch(called) is None
-        return Doubt(f"a counter: whole numbers from {low:.0f} up", is_certain)
+    if is_year and len(words) == 1 and low >= 40 and high <= 99:  # may be ages
+        return Doubt(f"years from {low:.0f} to {high:.0f}", is_certain=False)
+    if n_values >= _FEW_DATES and _are_dates(some, low, high):
+        return Doubt(f"dates from {low:.0f} to {high:.0f}", is_certain=True)
+    steps = np.diff(some)
+    if np.mean(steps == 1) >= _RUNNING and high - low >= 2:
+        starts = some[1:][steps < 1]  # an age that is asked every year starts anywhere
+        is_counter = int(np.count_nonzero(starts == low)) >= _RUNNING * len(starts)
+        is_named = _MEASURED.fullmatch(called) is not None
+        return Doubt(f"a counter: whole numbers from {low:.0f} up", is_counter and not is_named)
     what = f"whole numbers in a column called {last}"
     if _CODES.fullmatch(last):
         return Doubt(what, is_certain=True)
     if n_values > _FEW_CODES and (_NUMBERS.fullmatch(last) or _IDS.fullmatch(last)):
         return Doubt(what, n_values == len(some) or last.endswith("id"))
     return None
+
+
+def _are_dates(some: Doubles, low: float, high: float) -> bool:
+    """Whether whole numbers are dates such as 20261119, or months such as 202611."""
+    has_days = low >= 18000101 and high <= 21001231
+    if not has_days and not (low >= 180001 and high <= 210012):
+        return False
+    months, days = divmod(some, 100) if has_days else (some, np.ones(1))
+    parts = ((months % 100, 12), (days, 31))
+    return all(bool(((part >= 1) & (part <= most)).all()) for part, most in parts)
 
 
 def is_coded(some: Doubles, low: float, high: float) -> bool:

@@ -201,6 +201,11 @@ def _decimal_of(rows: Sequence[Sequence[str]], delimiter: str) -> tuple[str, lis
     """
     columns = [[cell.strip() for cell in column if cell] for column in zip_longest(*rows)]
     marks = [decimal_mark(column) for column in columns]
+    if delimiter == ",":  # a few commas among whole numbers are lists, such as "39,06"
+        marks = [
+            "" if mark == "," and 2 * sum("," in cell for cell in column) < len(column) else mark
+            for mark, column in zip(marks, columns, strict=True)
+        ]
     points, commas = (
         [cells for cells, mark in zip(columns, marks, strict=True) if mark == doubtful]
         for doubtful in (".?", ",?")
@@ -465,7 +470,9 @@ def _detect_header(
     numeric = [j for j, kind in enumerate(kinds) if kind == _NUMBER]
     with_text = any(kind not in ("", _NUMBER) for kind in kinds)
     below = [cell.strip() for j in numeric for cell in columns[j]]
-    if _are_names([first[j].strip() for j in numeric], below, with_text=with_text):
+    numbers = [first[j].strip() for j in numeric]
+    is_series = numbers == ["0"] and first[0].strip() == ""  # as pandas writes one
+    if is_series or _are_names(numbers, below, with_text=with_text):
         return True, [_ARE_NAMES]
     if len(numeric) == len(first):
         return False, []
