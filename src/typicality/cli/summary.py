@@ -59,10 +59,22 @@ Record = Mapping[str, Any]
 
 def about_input(record: Record, rows: FitRows, X: Doubles, clean: FitRows | None) -> list[str]:
     """Which rows were used, and how, in sentences; X are the numbers of the rows, or of some."""
+    results, n_rows = record["results"], n_judged(record)
     sentences = [about_rows(rows), *_hints(record, rows, X)]
     if clean is not None:
         sentences.append(f"Reference: {about_rows(clean)}")
-    return sentences + _about_sample(record) + _about_shown(record)
+    if results["sample"] is not None:
+        sentences.append(
+            f"Fitted on a random sample of {results['sample']['n_rows']:,} of the {n_rows:,} rows "
+            f"(seed {record['seed']}; --max-rows N sets another number); all rows are given labels."
+        )
+    if results["n_shown"] not in (None, n_rows):
+        sentences.append(
+            "The rows were not held in memory. Counts refer to all rows. Medians, typical rows and "
+            f"the report refer to {results['n_shown']:,} rows: a random sample, and the least "
+            "typical rows of all."
+        )
+    return sentences
 
 
 def say_result(terminal: Terminal, record: Record) -> None:
@@ -84,11 +96,7 @@ def say_result(terminal: Terminal, record: Record) -> None:
     else:
         _say_clusters(terminal, record, heading, which)
     _say_what_clusters_are(terminal, record)
-    rows = rows_to_list(record)
-    if rows:
-        terminal.say()
-        terminal.say(_above_rows(record, rows))
-        terminal.say(_atypical(record, rows, heading, which))
+    _say_rows(terminal, record, heading, which)
     kind = results.get("chosen", record["estimator"]["class"])
     meaning = f": {ESTIMATORS[kind].meaning}" if kind in ESTIMATORS else ""
     took = f"{counted(results['n_iter'], 'iteration')}, {record['seconds']['all']:.1f} s in all"
@@ -164,27 +172,6 @@ def _hints(record: Record, rows: FitRows, X: Doubles) -> list[str]:
                 "skewed columns, so that ratios are compared instead of differences."
             )
     return hints
-
-
-def _about_sample(record: Record) -> list[str]:
-    sample = record["results"]["sample"]
-    if sample is None:
-        return []
-    return [
-        f"Fitted on a random sample of {sample['n_rows']:,} of the {n_judged(record):,} rows (seed "
-        f"{record['seed']}; --max-rows N sets another number); all rows are given labels."
-    ]
-
-
-def _about_shown(record: Record) -> list[str]:
-    """What is said of a sample only, where the rows were not held in memory."""
-    n_shown = record["results"]["n_shown"]
-    if n_shown is None or n_shown == n_judged(record):
-        return []
-    return [
-        "The rows were not held in memory. Counts refer to all rows. Medians, typical rows and the "
-        f"report refer to {n_shown:,} rows: a random sample, and the least typical rows of all."
-    ]
 
 
 def _headline(record: Record) -> str:
@@ -332,17 +319,15 @@ def _tabulated_words(each: Mapping[str, Any], *, finds_outliers: bool) -> str:
     return f"{shown(each['column'])}: {'; '.join(phrases)}{end}."
 
 
-def _above_rows(record: Record, rows: Sequence[Mapping[str, Any]]) -> str:
-    """The heading of the table of rows."""
-    if record["method"] != "outliers":
-        return "Rows between clusters:" if rows[0]["rivals"] else "The least typical rows:"
-    results = record["results"]
-    every = len(rows) == max(results["n_outliers"], results["n_apart"] or 0)
-    return "The worst first:" if every else f"The {len(rows)} worst:"
-
-
-def _atypical(record: Record, rows: Sequence[Mapping[str, Any]], heading: str, which: Which) -> Any:
+def _say_rows(terminal: Terminal, record: Record, heading: str, which: Which) -> None:
     """The least typical rows, the worst first."""
+    rows, results = rows_to_list(record), record["results"]
+    if not rows:
+        return
+    above = "Rows between clusters:" if rows[0]["rivals"] else "The least typical rows:"
+    if record["method"] == "outliers":
+        every = len(rows) == max(results["n_outliers"], results["n_apart"] or 0)
+        above = "The worst first:" if every else f"The {len(rows)} worst:"
     table = {heading: list(map(which, rows))}
     strengths = numbers([row["strength"] for row in rows])
     if rows[0]["rivals"]:
@@ -350,7 +335,7 @@ def _atypical(record: Record, rows: Sequence[Mapping[str, Any]], heading: str, w
         table["between clusters"] = [" and ".join(map(str, row["rivals"])) for row in rows]
     else:
         fitted = record["reference"] or record["data"]
-        n_fitted = (record["results"]["sample"] or fitted)["n_rows"]
+        n_fitted = (results["sample"] or fitted)["n_rows"]
         table["rarer than"] = percentages([row["rarer_than"] for row in rows], n_fitted)
         if record["method"] == "outliers":
             table["score"] = strengths
@@ -363,7 +348,9 @@ def _atypical(record: Record, rows: Sequence[Mapping[str, Any]], heading: str, w
         least = TELLING if len(columns) > 1 else 0.0
         names = shown_apart((each["column"] for row in rows for each in row["reasons"]), 20)
         table[_UNUSUAL] = [_reasons(row["reasons"], names, least) for row in rows]
-    return rich_table([[*table], *zip(*table.values(), strict=True)], right=_RIGHT)
+    terminal.say()
+    terminal.say(above)
+    terminal.say(rich_table([[*table], *zip(*table.values(), strict=True)], right=_RIGHT))
 
 
 def _reasons(reasons: Sequence[dict[str, Any]], names: dict[str, str], least: float) -> str:
@@ -406,7 +393,10 @@ def about_rows(rows: FitRows) -> str:
         ]
         others = [f"and {more:,} more"] if more > 0 else []
         sentences.append(f"Left out: {'; '.join([*reasons, *others])}.")
-    sentences += _questions(rows.numeric.doubts)
+    if doubts := rows.numeric.doubts:
+        are = "; ".join(f"{shown(name)}, {what}" for name, what in doubts.items())
+        remedy = " ".join(map(_ignoring, doubts))
+        sentences.append(f"Used, but perhaps not a measurement: {are}. Leave out with {remedy}.")
     sentences += _about_dropped(rows) if rows.n_left_out else []
     return " ".join(sentences)
 
@@ -449,15 +439,6 @@ def assumptions(assumed: Sequence[Assumption]) -> list[str]:
     """What was assumed about the file and its values, in a sentence, if there is anything."""
     phrases = [each.sentence(option_of) for each in assumed]
     return [f"Assumed: {'; '.join(phrases)}."] if phrases else []
-
-
-def _questions(doubts: Mapping[str, str]) -> list[str]:
-    """A sentence about columns that take part and may be no measurements."""
-    if not doubts:
-        return []
-    are = "; ".join(f"{shown(name)}, {what}" for name, what in doubts.items())
-    remedy = " ".join(map(_ignoring, doubts))
-    return [f"Used, but perhaps not a measurement: {are}. Leave out with {remedy}."]
 
 
 def _ignoring(name: str) -> str:
