@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 import typicality
 from typicality import AlphaCutClustering, AutoClustering, EntropyCMeans
 from typicality.cluster._mixture import JoinedMixture
+from typicality.cluster.auto import _Methods
 from typicality.exceptions import ClusteringWarning
 from typicality.preprocessing import ColumnScaler
 
@@ -85,6 +86,11 @@ def test_more_clusters_than_are_seen_can_be_asked_for(three):
     assert AutoClustering(at_least=5, random_state=0).fit(three[0]).n_clusters_ >= 5
     with pytest.raises(ValueError, match="at_least=3 is more than the number of distinct rows"):
         AutoClustering(at_least=3).fit([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+
+
+def test_as_many_round_groups_are_taken_as_the_silhouette_prefers():
+    X, _ = groups(np.random.default_rng(0), [60, 60, 60], [0, 4, 8])
+    assert _Methods(X, np.random.RandomState(0))._best_number(2) == 3
 
 
 def test_very_wide_tables_are_left_to_density():
