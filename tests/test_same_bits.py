@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from test_properties import PUBLIC, estimator_for, numbers
+from test_properties import PUBLIC, estimator_for
 from typicality import AlphaCutClustering, EntropyCMeans, FuzzyCMeans, OneClusterPCM, save
 from typicality._threads import one_blas_thread
 from typicality.cli import main
@@ -21,6 +21,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
 JOBS = (1, 4)  # a choice that two threads would change, four change too
+
+
+def numbers(model, X):
+    """The degrees that a model gives rows: memberships, or scores."""
+    ask = getattr(model, "predict_memberships", None) or model.score_samples
+    return np.asarray(ask(X), dtype=np.float64)
 
 
 def hashes_of(folder):

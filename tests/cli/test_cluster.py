@@ -248,14 +248,6 @@ def test_cluster_command_reads_standard_input(run, groups, tmp_path):
     assert (record["data"]["path"], record["data"]["n_rows"]) == (None, 66)
 
 
-def test_jobs_change_nothing_but_the_machine(run, groups, clustered, tmp_path):
-    done = run("cluster", groups, "--jobs", 1, "-o", tmp_path / "o", "--no-report")
-    assert done.exit_code == 0, done.stderr
-    assert (tmp_path / "o" / "labels.csv").read_bytes() == (
-        clustered[1] / "labels.csv"
-    ).read_bytes()
-
-
 @pytest.mark.parametrize(
     ("file", "folder"),
     [
