@@ -4,16 +4,14 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from typicality._cached import cached_property
 from typicality._sparse import as_dense
 from typicality._tensors import array_of, is_tensor, tensor_of
-from typicality._typing import Doubles, Floats, Places
-from typicality.membership.base import MembershipRule
+from typicality._typing import Doubles, Floats
 from typicality.rows import Block, Rows
-from typicality.spaces.base import Predictor, Sums, Wanted, is_reached
+from typicality.spaces.base import is_reached
 from typicality.spaces.euclidean import Centroids, Euclidean, about
 
 _FLATTEST = 1e-8  # the smallest eigenvalue of a covariance, relative to the largest
@@ -35,14 +33,8 @@ class Ellipsoids(Centroids):
     covariances: Annotated[Doubles, "c d d"]
 
     @property
-    def _volumes(self) -> Doubles:
-        """The factor of each covariance that makes its determinant one."""
-        logarithms = np.linalg.slogdet(self.covariances)[1]
-        return np.asarray(np.exp(logarithms / self.covariances.shape[-1]))
-
-    @property
     def _shapes(self) -> Doubles:
-        return np.asarray(self.covariances / self._volumes[:, None, None])
+        return np.asarray(self.covariances / _sizes(self.covariances)[:, None, None])
 
     def sqdist(self, X: Any) -> Any:
         rows = about(self.origin, as_dense(X))
@@ -64,44 +56,26 @@ class Ellipsoids(Centroids):
         return torch.stack([((rows - v) @ a * (rows - v)).sum(1) for v, a in pairs], 1).clamp(0.0)
 
     def mutual_sqdist(self) -> Doubles:
-        roots, volumes = _roots(self._shapes), self._volumes
+        roots, sizes = _roots(self._shapes), _sizes(self.covariances)
         apart = ((roots[:, None] - roots) ** 2).sum(axis=(2, 3))
-        return np.asarray(super().mutual_sqdist() + apart * np.minimum(volumes[:, None], volumes))
+        return np.asarray(super().mutual_sqdist() + apart * np.minimum(sizes[:, None], sizes))
 
     def sqdist_to(self, other: Self) -> Doubles:
         turned = ((_roots(self._shapes) - _roots(other._shapes)) ** 2).sum(axis=(1, 2))
-        return np.asarray(super().sqdist_to(other) + turned * self._volumes)
-
-    def take(self, order: Places) -> Self:
-        return type(self)(self.origin, self.offsets[order], self.covariances[order])
-
-    def join(self, other: Self) -> Self:
-        offsets = np.concatenate([self.offsets, other.offsets])
-        covariances = np.concatenate([self.covariances, other.covariances])
-        return type(self)(self.origin, offsets, covariances)
-
-    def is_small(self, n_rows: int) -> bool:
-        """There is no compiled code for these distances."""
-        return True
-
-    def judge(
-        self, rule: MembershipRule, X: Any, *, memberships: bool = True
-    ) -> tuple[NDArray[np.int32], Floats | None]:
-        return Predictor.judge(self, rule, X, memberships=memberships)
+        return np.asarray(super().sqdist_to(other) + turned * _sizes(self.covariances))
 
 
 class Ellipsoidal(Euclidean):
     r"""The input space in which each prototype has a covariance.
 
-    .. math:: F_k = (1 - \gamma_k) \frac{\sum_h \omega_h w_{hk} (x_h - v_k) (x_h - v_k)^\top}
-        {\sum_h \omega_h w_{hk}} + \gamma_k \det(F_0)^{1/d} I
+    .. math:: F_k = (1 - \gamma_k) C_k + \gamma_k \det(C_k)^{1/d} I, \qquad
+        C_k = \frac{\sum_h \omega_h w_{hk} (x_h - v_k) (x_h - v_k)^\top}{\sum_h \omega_h w_{hk}}
 
-    Here :math:`F_0` is the covariance of all rows.
-
-    Implements :cite:`gustafson1979`, with the shrinkage of :cite:`babuska2002`. Differs from it: by
-    default :math:`\gamma_k = (d + 1) / (d + 1 + n_k)`, where
-    :math:`n_k = (\sum_h \omega_h w_{hk})^2 / \sum_h \omega_h w_{hk}^2` is the effective number of
-    rows.
+    Implements :cite:`gustafson1979`, with the shrinkage of :cite:`babuska2002`. Differs from it:
+    the round covariance has the size of :math:`C_k`, not that of the covariance of all rows, which
+    grows with the distances between clusters. By default
+    :math:`\gamma_k = (d + 1) / (d + 1 + n_k)`, with the effective number of rows
+    :math:`n_k = (\sum_h \omega_h w_{hk})^2 / \sum_h \omega_h w_{hk}^2`.
 
     Parameters
     ----------
@@ -164,27 +138,18 @@ class Ellipsoidal(Euclidean):
         if isinstance(share, str):
             share = (d + 1) / (d + 1 + n_rows)
         share = np.broadcast_to(share, len(found))[:, None, None]
-        return _clipped((1 - share) * found + share * self._round * np.eye(d), self._round)
+        found = _clipped(found, self._ball)
+        return np.asarray((1 - share) * found + share * _sizes(found)[:, None, None] * np.eye(d))
 
     @cached_property
     def _unit(self) -> float:
         """Weights below one on average count in units of their mean."""
         return min(1.0, float(self.rows.total_weight) / self.rows.n_rows)
 
-    @cached_property
-    def _round(self) -> float:
-        """The variance of a ball with the volume of the covariance of all rows."""
-        every = self.rows.fold(lambda block: self._moments(block, _given_weight(block)))
-        d, total = len(self.origin), float(self.rows.total_weight)
-        first, second = every[0, :d] / total, every[0, d:-1].reshape(d, d) / total
-        variances = np.linalg.eigvalsh(second - np.outer(first, first))
-        largest = variances[-1] if variances[-1] > 0 else 1.0
-        return float(np.exp(np.log(variances.clip(min=_FLATTEST * largest)).mean()))
-
-    def fused(
-        self, rule: MembershipRule, prototypes: Centroids, block: Block, wanted: Wanted
-    ) -> Sums | None:
-        return None
+    @property
+    def _ball(self) -> float:
+        """The mean variance of a feature, where nothing else is known."""
+        return self.total_variance / len(self.origin) or 1.0
 
     @cached_property
     def round(self) -> Euclidean:
@@ -202,7 +167,7 @@ class Ellipsoidal(Euclidean):
     def at(self, points: Floats) -> Ellipsoids:
         """Round prototypes: the first distances are those of the input space."""
         start = super().at(points)
-        balls = np.tile(self._round * np.eye(points.shape[1]), (len(points), 1, 1))
+        balls = np.tile(self._ball * np.eye(points.shape[1]), (len(points), 1, 1))
         return Ellipsoids(start.origin, start.offsets, balls)
 
     @property
@@ -213,9 +178,9 @@ class Ellipsoidal(Euclidean):
         )
 
 
-def _given_weight(block: Block) -> Doubles:
-    weight = np.ones(len(block.X)) if block.weight is None else array_of(block.weight)
-    return weight.astype(np.float64)[:, None]
+def _sizes(covariances: Doubles) -> Doubles:
+    """The factor of each covariance that makes its determinant one."""
+    return np.asarray(np.exp(np.linalg.slogdet(covariances)[1] / covariances.shape[-1]))
 
 
 def _roots(matrices: Doubles) -> Doubles:

@@ -70,10 +70,16 @@ class Centroids(Prototypes):
         return np.asarray(np.sum((other.offsets - self.offsets) ** 2, axis=1))
 
     def take(self, order: Places) -> Self:
-        return type(self)(self.origin, self.offsets[order])
+        return replace(self, **{name: v[order] for name, v in self._of_each.items()})
 
     def join(self, other: Self) -> Self:
-        return type(self)(self.origin, np.concatenate([self.offsets, other.offsets]))
+        pairs = {name: (v, getattr(other, name)) for name, v in self._of_each.items()}
+        return replace(self, **{name: np.concatenate(pair) for name, pair in pairs.items()})
+
+    @property
+    def _of_each(self) -> dict[str, Doubles]:
+        """The arrays with an entry for each prototype."""
+        return {name: v for name, v in vars(self).items() if name != "origin"}
 
     def blend(self, other: Self, share: float) -> Self:
         return replace(self, offsets=self.offsets + share * (other.offsets - self.offsets))
@@ -107,7 +113,8 @@ class Centroids(Prototypes):
         self, rule: MembershipRule, X: Any, *, memberships: bool = True
     ) -> tuple[NDArray[np.int32], Floats | None]:
         form = rule.compiled_form
-        if form is None or is_sparse(X) or self.is_small(len(X)):
+        is_plain = type(self) is Centroids  # there is no compiled code for other distances
+        if form is None or not is_plain or is_sparse(X) or self.is_small(len(X)):
             return super().judge(rule, X, memberships=memberships)
         from typicality.compiled.sweep import write_rows
 
@@ -185,6 +192,8 @@ class Euclidean(Space[Centroids]):
     def fused(
         self, rule: MembershipRule, prototypes: Centroids, block: Block, wanted: Wanted
     ) -> Sums | None:
+        if type(prototypes) is not Centroids:
+            return None
         if is_tensor(block.X):
             from typicality.spaces.torch_sweep import fused_sums
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from typicality._typing import Doubles, Floats
 from typicality.membership.base import MembershipRule
 from typicality.rows import Block, Rows
-from typicality.spaces.base import Predictor, Sums, Wanted, is_reached, rows_of
+from typicality.spaces.base import Sums, Wanted, is_reached, rows_of
 from typicality.spaces.euclidean import Centroids, Euclidean, about
 from typicality.spaces.sample import Sample
 
@@ -25,15 +25,6 @@ class PartialCentroids(Centroids):
         rows, known = _known(X, self.origin)
         each = [np.sum((rows - known * v) ** 2, axis=1) for v in self.offsets]
         return np.reshape(each, (self.n_clusters, len(X))).T / known.mean(axis=1)[:, None]
-
-    def is_small(self, n_rows: int) -> bool:
-        """There is no compiled code for these distances."""
-        return True
-
-    def judge(
-        self, rule: MembershipRule, X: Any, *, memberships: bool = True
-    ) -> tuple[NDArray[np.int32], Floats | None]:
-        return Predictor.judge(self, rule, X, memberships=memberships)
 
 
 class Partial(Euclidean):
@@ -93,11 +84,6 @@ class Partial(Euclidean):
         if unless_empty is not None:
             offsets = np.where(reached, offsets, unless_empty.offsets)
         return PartialCentroids(self.origin, offsets)
-
-    def fused(
-        self, rule: MembershipRule, prototypes: Centroids, block: Block, wanted: Wanted
-    ) -> Sums | None:
-        return None
 
     def over(self, rows: Rows) -> Self:
         return type(self)(rows, given=self.given)
