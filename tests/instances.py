@@ -9,6 +9,7 @@ from typicality import (
     AutoClustering,
     EntropyCMeans,
     FuzzyCMeans,
+    JoinedMixture,
     OneClusterPCM,
     PossibilisticCMeans,
     SequentialPCM,
@@ -163,6 +164,7 @@ CUTTERS = [
 ]
 
 AUTOMATIC = [AutoClustering(), AutoClustering(at_least=2)]
+MIXTURES = [JoinedMixture(random_state=0), JoinedMixture(3, random_state=0)]
 
 ADAPTIVE = [
     AdaptivePCM(),
@@ -189,7 +191,7 @@ TRANSFORMERS = [
     OneClusterPCM(),
     AlphaCutClustering(),
 ]
-OTHERS = [AutoClustering()]
+OTHERS = [AutoClustering(), JoinedMixture()]
 
 
 def sums_of(rule, prototypes, X, weight=None):

@@ -22,8 +22,13 @@ from instances import (
     WITH_NOISE,
 )
 from report.conftest import payload_of
-from typicality import EntropyCMeans, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
-from typicality.cluster._mixture import JoinedMixture
+from typicality import (
+    EntropyCMeans,
+    FuzzyCMeans,
+    JoinedMixture,
+    OneClusterPCM,
+    PossibilisticCMeans,
+)
 from typicality.exceptions import ClusteringWarning
 from typicality.fitted import chosen_method, view
 from typicality.plot import MembershipContourDisplay, MembershipHistogramDisplay

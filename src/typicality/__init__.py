@@ -12,6 +12,7 @@ from typicality._estimators import ESTIMATORS
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from typicality.cluster._mixture import JoinedMixture
     from typicality.cluster.adaptive import AdaptivePCM, SequentialPCM, SparseAdaptivePCM
     from typicality.cluster.alpha_cut import AlphaCutClustering
     from typicality.cluster.auto import AutoClustering
@@ -26,7 +27,7 @@ _HOMES = {
     "open_rows": "typicality.rows",
     "save": "typicality.model",
     "trusted_types": "typicality.model",
-    **{info.name: info.module for info in ESTIMATORS.values() if info.method},
+    **{info.name: info.module for info in ESTIMATORS.values()},
 }
 _MODULES = (
     "bandwidth",
@@ -55,6 +56,7 @@ __all__ = [
     "AutoClustering",
     "EntropyCMeans",
     "FuzzyCMeans",
+    "JoinedMixture",
     "OneClusterPCM",
     "PossibilisticCMeans",
     "SequentialPCM",

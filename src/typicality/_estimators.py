@@ -16,7 +16,7 @@ class EstimatorInfo(NamedTuple):
     module : str
         Where it is defined.
     method : str
-        Its name on the command line; empty for a part of another estimator.
+        Its name on the command line.
     meaning : str
         What it finds, in one line.
     number : {"found", "either", "start", "given", "one"}
@@ -43,6 +43,8 @@ ESTIMATORS = {
          "round clusters; starts with too many and drops some"),
         ("SparseAdaptivePCM", "adaptive", "sparse-adaptive", "start",
          "like adaptive; rows far from all clusters are unassigned"),
+        ("JoinedMixture", "_mixture", "mixture", "either",
+         "a Gaussian mixture; components are joined unless a valley separates them"),
         ("FuzzyCMeans", "fuzzy", "fcm", "given",
          "overlapping clusters; the memberships of a row sum to one"),
         ("EntropyCMeans", "fuzzy", "entropy", "given",
@@ -51,11 +53,7 @@ ESTIMATORS = {
          "clusters with outliers; memberships need not sum to one"),
         ("OneClusterPCM", "one_cluster", "one-cluster", "one",
          "how typical each row is of the data as a whole"),
-        ("JoinedMixture", "_mixture", "", "found",
-         "a Gaussian mixture; components are joined unless a valley separates them"),
     ]
 }  # fmt: skip
 # Those of `typicality cluster`, by their names there.
-CLUSTERING_METHODS = {
-    info.method: info for info in ESTIMATORS.values() if info.method and info.number != "one"
-}
+CLUSTERING_METHODS = {info.method: info for info in ESTIMATORS.values() if info.number != "one"}

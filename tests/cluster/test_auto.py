@@ -4,16 +4,18 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from scipy.stats import spearmanr
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_moons
 from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import GaussianMixture
 
 import typicality
-from typicality import AlphaCutClustering, AutoClustering, EntropyCMeans
-from typicality.cluster._mixture import JoinedMixture
+from typicality import AlphaCutClustering, AutoClustering, EntropyCMeans, JoinedMixture
 from typicality.cluster.auto import _Methods
 from typicality.exceptions import ClusteringWarning
 from typicality.preprocessing import ColumnScaler
+from typicality.rows import rows_in_memory
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning"),
@@ -323,6 +325,32 @@ def test_degenerate_rows_have_an_answer(X):
     assert np.isfinite(found.memberships_).all()
     np.testing.assert_array_equal(np.unique(found.labels_), np.arange(found.n_clusters_))
     np.testing.assert_array_equal(found.predict(X), found.labels_)
+
+
+@pytest.mark.parametrize("n_clusters", [1, 2, 3, 7])
+def test_a_given_number_of_clusters_is_so_many_gaussians(n_clusters, three):
+    found = JoinedMixture(n_clusters, random_state=0).fit(three[0])
+    assert found.n_clusters_ == n_clusters == len(found._parts.weights)
+    assert found.agreement_ is None
+
+
+def test_a_mixture_of_given_number_is_that_of_scikit_learn():
+    """From the same clusters and without its regularisation, EM of scikit-learn ends there."""
+    rng = np.random.default_rng(1)
+    X = np.vstack([rng.normal(size=(300, 3)) @ rng.normal(size=(3, 3)) + 4 * k for k in range(3)])
+    found = JoinedMixture(3, random_state=0).fit(X)
+    theirs = GaussianMixture(3, means_init=found.cluster_centers_, reg_covar=0, tol=1e-6).fit(X)
+    order = cdist(found.cluster_centers_, theirs.means_).argmin(axis=1)
+    np.testing.assert_allclose(found.cluster_centers_, theirs.means_[order], atol=0.05)
+    np.testing.assert_allclose(found.memberships_, theirs.predict_proba(X)[:, order], atol=0.1)
+    np.testing.assert_array_equal(found.predict_proba(X), found.memberships_)
+
+
+def test_a_mixture_says_what_it_cannot_fit(three):
+    with pytest.raises(ValueError, match="n_clusters=9 needs 45 rows or more"):
+        JoinedMixture(9).fit(three[0][:44])
+    with pytest.raises(ValueError, match="must be in memory"):
+        JoinedMixture().fit(rows_in_memory(three[0]))
 
 
 def test_labels_fall_by_size_and_centres_are_means(three):

@@ -17,6 +17,7 @@ from instances import (
     ELLIPSOIDS,
     ESTIMATORS,
     KERNEL_ESTIMATORS,
+    MIXTURES,
     PARTIAL,
     WITH_NOISE,
 )
@@ -33,6 +34,7 @@ EVERY = [
     *ELLIPSOIDS,
     *PARTIAL,
     AUTOMATIC[0],
+    *MIXTURES,
 ]
 DEGREES = ("predict_memberships", "predict_typicality", "transform", "score_samples")
 

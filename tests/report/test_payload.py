@@ -10,8 +10,14 @@ from sklearn.metrics import adjusted_rand_score
 
 from reference.page_labels import decode, labels_at, levels_to_try
 from report.conftest import fitted, payload_of, three_groups
-from typicality import AlphaCutClustering, AutoClustering, FuzzyCMeans, OneClusterPCM, SequentialPCM
-from typicality.cluster._mixture import JoinedMixture
+from typicality import (
+    AlphaCutClustering,
+    AutoClustering,
+    FuzzyCMeans,
+    JoinedMixture,
+    OneClusterPCM,
+    SequentialPCM,
+)
 from typicality.fitted import view
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation

@@ -49,8 +49,8 @@ class _WithMethods(click.Command):
 )
 @option(
     "--clusters -k N",
-    "The number of clusters, for fcm, entropy, pcm and, if it is known, alpha-cut; the number to "
-    "start with, for adaptive and sparse-adaptive.",
+    "The number of clusters, for fcm, entropy, pcm and, if it is known, alpha-cut and mixture; the "
+    "number to start with, for adaptive and sparse-adaptive.",
     type=click.IntRange(min=1),
 )
 @option(
@@ -81,8 +81,8 @@ def cluster(options: Options, method: str, clusters: int | None, **parameters: A
     if number == "found" and clusters is not None:
         raise WrongUseError(
             f"--method {method} finds the number of clusters itself and takes no "
-            "--clusters; leave it out, or use --method alpha-cut, fcm, entropy or pcm "
-            "for a given number."
+            "--clusters; leave it out, or use --method alpha-cut, mixture, fcm, "
+            "entropy or pcm for a given number."
         )
     given = {name: value for name, value in parameters.items() if value is not None}
     if options.categorical and "at_least" in given:

@@ -41,7 +41,7 @@ from typicality.tables import Block, TableFile
 from typicality.tables.opening import kind_of_suffix
 
 _SHOWN = 20_000  # rows in the report of a file that is not held in memory, drawn at random
-_IN_MEMORY = ("auto", "alpha-cut")  # methods that need their rows there
+_IN_MEMORY = ("auto", "alpha-cut", "mixture")  # methods that need their rows there
 _ALL_AT_ONCE = (
     "--reference compares all rows at once. Make a model of the clean rows with `typicality "
     "outliers CLEAN --param novelty=True`, and give it the file with `typicality score`"

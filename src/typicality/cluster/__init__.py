@@ -1,5 +1,6 @@
 """scikit-learn estimators: parameters in, attributes out, no mathematics."""
 
+from typicality.cluster._mixture import JoinedMixture
 from typicality.cluster.adaptive import AdaptivePCM, SequentialPCM, SparseAdaptivePCM
 from typicality.cluster.alpha_cut import AlphaCutClustering
 from typicality.cluster.auto import AutoClustering
@@ -13,6 +14,7 @@ __all__ = [
     "AutoClustering",
     "EntropyCMeans",
     "FuzzyCMeans",
+    "JoinedMixture",
     "OneClusterPCM",
     "PossibilisticCMeans",
     "Reasons",

@@ -1,6 +1,7 @@
 """Groups of Gaussians: mixtures whose parts are joined where no valley separates them."""
 
 from dataclasses import replace
+from numbers import Integral
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -11,14 +12,15 @@ from scipy.special import logsumexp
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 
-from typicality._compat import fit_context
+from typicality._compat import Interval, fit_context
 from typicality._progress import counter
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality._words import counted
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._estimator import Estimator
+from typicality.cluster._estimator import Estimator, by_blocks, like_rows
 from typicality.cluster._gaussians import Fit, GaussianParts, fit_mixtures
 from typicality.levelsets.choice import adjusted_rand_matrix
+from typicality.rows import Rows
 from typicality.rows.distinct import lexicographic_order
 from typicality.solve.picard import Status
 
@@ -43,34 +45,31 @@ _LEAST_SUM = 1e-12
 
 
 class JoinedMixture(ClusterMixin, Estimator):
-    """Gaussian mixtures whose parts are joined where no valley separates them.
+    r"""Gaussian mixtures by EM, whose parts are joined where no valley separates them.
 
-    A group that is not Gaussian takes several parts, and the density has no valley between them.
-    Two groups of parts are compared on the line that separates them best, their linear
-    discriminant. The *valley* between them is the log density at the lower of the two peaks minus
-    the least log density between the peaks, for the mixture or for a kernel density estimate of the
-    rows, whichever valley is shallower. The pair with the shallowest valley is joined while that is
-    below 0.2. A group with less than 5 % of the rows (outliers, tails) then joins the group to
-    which its valley is the shallowest. A part that no valley separates from another group (the halo
-    of heavy tails) is left out of the memberships.
+    A mixture has the density :math:`\sum_k \pi_k N(x; \mu_k, \Sigma_k)`, and its memberships are
 
-    In eight runs (fewer with more than 30 columns), each on seven eighths of the rows and at most
-    1,000, mixtures of 1 to 12 parts, with full, tied and diagonal covariance matrices, are fitted
-    from Ward's clusters of other rows, and from those in the directions of least kurtosis. The best
-    eight of a run by ICL, BIC plus twice the entropy of the memberships, of those with an ICL below
-    the BIC of one Gaussian, vote: the answer is the partition with the largest mean adjusted Rand
-    index to those of all runs. If that is one group, candidates by BIC vote, and their answer holds
-    if all valleys are deeper than 4.1 standard errors.
+    .. math:: u_{hk} = \frac{\pi_k N(x_h; \mu_k, \Sigma_k)}{\sum_j \pi_j N(x_h; \mu_j, \Sigma_j)}.
+
+    With `n_clusters`, each cluster is one Gaussian. Else the number of clusters is found: mixtures
+    of 1 to 12 parts are fitted in eight runs, each to a part of the rows, and two parts belong to
+    one cluster if the density has no valley between them. So a cluster need not be Gaussian. The
+    partition that agrees best with those of all runs is the answer. It has no cluster with less
+    than 5 % of the rows.
 
     Columns are standardised, so their units do not matter. A column with few values is blurred by
     the distance between neighbouring values, because a part on a single value would have an
     infinite density. Results do not depend on the order of the rows. Costs half a second for 1,000
     rows of five columns.
 
-    Original to typicality, see docs/theory.
+    Implements :cite:`lecture20`, section 20.2, with `n_clusters`. Joining and the vote are original
+    to typicality, see docs/theory.
 
     Parameters
     ----------
+    n_clusters : int or None, default=None
+        The number of clusters, if it is known. Then each cluster is one Gaussian. Of full, tied and
+        diagonal covariance matrices, and of two starts, those with the least BIC are chosen.
     random_state : int, RandomState or None, default=None
         The source of randomness of the samples, the starts and the blur.
 
@@ -82,12 +81,42 @@ class JoinedMixture(ClusterMixin, Estimator):
         The posterior probability of each group, the sum over its parts.
     n_clusters_ : int
         The number of groups.
-    agreement_ : float
-        The mean adjusted Rand index of the answer to the answers of the runs.
+    agreement_ : float or None
+        The mean adjusted Rand index of the answer to the answers of the runs; None with
+        `n_clusters`.
     runs_ : list of int
-        The number of groups that each run finds; empty where no mixture was fitted.
+        The number of groups that each run finds; empty where no runs were compared.
     cluster_centers_ : array of shape (n_clusters, n_features)
         The mean of each group.
+    prototype_labels_ : array of shape (n_clusters,), int32
+        0, 1, 2, ...: the label of each mean.
+    n_iter_ : int
+        The number of iterations of EM.
+    status_ : str
+        "converged".
+    sums_ : str
+        How the mixture was computed, in a sentence.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : array of str
+        The names of the features, if X has names.
+
+    See Also
+    --------
+    AutoClustering : Chooses between this method and density.
+    sklearn.mixture.GaussianMixture : Densities, samples, and other covariance matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typicality import JoinedMixture
+    >>> rng = np.random.default_rng(0)
+    >>> long = rng.normal(size=(200, 2)) * [4, 0.5]
+    >>> X = np.vstack([long[:100] + [0, 2], long[100:] - [0, 2]])
+    >>> JoinedMixture(random_state=0).fit(X).n_clusters_
+    2
+    >>> JoinedMixture(n_clusters=2, random_state=0).fit(X).cluster_centers_.round()[:, 1]
+    array([ 2., -2.])
     """
 
     _parts: "GaussianParts"
@@ -104,23 +133,54 @@ class JoinedMixture(ClusterMixin, Estimator):
     status_: Status
     sums_: str
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"random_state": ["random_state"]}
+    _fewest_rows = 2
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state"],
+    }
 
-    def __init__(self, *, random_state: Any = None) -> None:
+    def __init__(self, n_clusters: int | None = None, *, random_state: Any = None) -> None:
+        self.n_clusters = n_clusters
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Fit mixtures, join their parts, and let the partitions vote."""
+        """Fit mixtures, join their parts, and let the partitions vote.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows to cluster.
+        y : ignored
+            Present for consistency.
+
+        Returns
+        -------
+        self
+        """
         return self._fit(X)
 
-    def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
+    def _learn(self, rows: Any, weight: Floats | None, callbacks: FitCallbacks) -> None:
+        if isinstance(rows, Rows):
+            raise ValueError(
+                "JoinedMixture fits mixtures to parts of all rows, which must be in memory. Use "
+                "AlphaCutClustering or EntropyCMeans, or a sample of the rows."
+            )
+        least = _ROWS_OF_A_PART * (self.n_clusters or 0)
+        if len(rows) < least:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} needs {least} rows or more, five for each cluster; "
+                f"X has n_samples={len(rows)}. Choose a smaller n_clusters, or pass more data."
+            )
         random = check_random_state(self.random_state)
         ordered = rows[lexicographic_order(rows)]
         self._center, self._scale = _center_and_scale(ordered)
         standard = (ordered - self._center) / self._scale
         some = standard[random.permutation(len(rows))[:_MOST_ROWS]]
-        chosen, self.agreement_, self.runs_ = _choose(some, random)
+        if self.n_clusters is None:
+            chosen, self.agreement_, self.runs_ = _choose(some, random)
+        else:
+            chosen, self.agreement_, self.runs_ = _of_given_number(some, self.n_clusters, random)
         self._parts = chosen.numbered(standard)
         self.labels_, self.memberships_ = self._judged(rows)
         self.n_clusters_ = self.memberships_.shape[1]
@@ -129,17 +189,48 @@ class JoinedMixture(ClusterMixin, Estimator):
         self.cluster_centers_ = centers.astype(rows.dtype)
         self.n_iter_, self.status_ = chosen.n_iter, Status.CONVERGED
         self.sums_ = (
-            f"Gaussian mixtures of up to {_MOST_PARTS} components were fitted in "
+            f"a Gaussian mixture was fitted to {counted(len(some), 'row')} from several starts."
+            if self.n_clusters is not None
+            else f"Gaussian mixtures of up to {_MOST_PARTS} components were fitted in "
             f"{counted(len(self.runs_), 'run')}, each on a part of {counted(len(some), 'row')} and "
             "from other starts; the result is the one that agrees best with all runs."
         )
 
+    @property
+    def _sums_to_one(self) -> bool:
+        return True
+
+    @like_rows
+    @by_blocks
     def predict(self, X: ArrayLike) -> Labels:
-        """The group of largest membership."""
+        """The group of largest membership.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows or training rows; `fit(X).predict(X)` equals `fit_predict(X)`.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,), int32
+        """
         return self._labels_and_memberships(X)[0]
 
+    @like_rows
+    @by_blocks
     def predict_memberships(self, X: ArrayLike) -> Floats:
-        """The posterior probability of each group, the sum over its parts."""
+        """The posterior probability of each group, the sum over its parts.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows or training rows.
+
+        Returns
+        -------
+        memberships : array of shape (n_samples, n_clusters)
+            They sum to one.
+        """
         return self._labels_and_memberships(X)[1]
 
     def _labels_and_memberships(self, X: ArrayLike) -> tuple[Labels, Floats]:
@@ -203,10 +294,15 @@ def _better_than_one(fits: list[Fit]) -> tuple[list[Fit], list[Fit]]:
     return by_icl, [fit for fit in several if fit.bic < bar[fit.kind]][:_VOTERS]
 
 
-def _candidates(rows: Doubles, pursued: Doubles, random: np.random.RandomState) -> list[Fit]:
+def _candidates(
+    rows: Doubles,
+    pursued: Doubles,
+    random: np.random.RandomState,
+    numbers: range = range(1, _MOST_PARTS + 1),
+) -> list[Fit]:
     """The better one of two starts, for each kind of mixture and each number of parts."""
-    starts = _starts(rows, rows, range(1, _MOST_PARTS + 1), random)
-    for number in range(2, pursued.shape[1] + 2):
+    starts = _starts(rows, rows, numbers, random)
+    for number in filter(numbers.__contains__, range(2, pursued.shape[1] + 2)):
         starts += _starts(rows, pursued[:, : number - 1], range(number, number + 1), random)
     best: dict[tuple[str, int], Fit] = {}
     for kind in ("full", "tied", "diag"):
@@ -270,6 +366,14 @@ def _has_enough_rows(rows: Doubles, kind: str, n_parts: int) -> bool:
     return bool(n_rows >= max(_ROWS_OF_A_PART * n_parts, _ROWS_OF_A_COLUMN * columns))
 
 
+def _of_given_number(rows: Doubles, number: int, random: np.random.RandomState) -> "_Election":
+    """The mixture of so many Gaussians with the least BIC, and each of them a group."""
+    blurred = spread_over_steps(rows, steps_of(rows), random)
+    pursued = _least_kurtosis(blurred, random)
+    fits = _candidates(blurred, pursued, random, range(number, number + 1))
+    return _Election(min(fits, key=lambda fit: fit.bic).parts, None, [])
+
+
 # ---- the vote ------------------------------------------------------------------------------------
 
 
@@ -277,7 +381,7 @@ class _Election(NamedTuple):
     """The mixture that was elected, its agreement with the runs, and their numbers of groups."""
 
     chosen: GaussianParts
-    agreement: float
+    agreement: float | None
     numbers: list[int]
 
 
