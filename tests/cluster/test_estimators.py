@@ -227,12 +227,12 @@ def test_shrinkage_keeps_ellipsoids_of_few_rows_from_becoming_needles():
 def test_automatic_shrinkage_goes_by_the_effective_number_of_rows(rng):
     X, omega, w = rng.normal(size=(40, 3)), rng.integers(1, 4, 40), rng.random((40, 2))
     found = Ellipsoidal(X, omega.astype(float)).prototypes(w).covariances
-    round_ = np.linalg.det(np.cov(X.T, fweights=omega, bias=True)) ** (1 / 3) * np.eye(3)
     for k in range(2):
         own = omega * w[:, k]
         share = 4 / (4 + own.sum() ** 2 / (omega @ w[:, k] ** 2))
         full = np.cov(X.T, aweights=own, bias=True)
-        assert_allclose(found[k], (1 - share) * full + share * round_, rtol=1e-10, atol=1e-12)
+        ball = np.linalg.det(full) ** (1 / 3) * np.eye(3)
+        assert_allclose(found[k], (1 - share) * full + share * ball, rtol=1e-10, atol=1e-12)
 
 
 def test_ellipsoids_need_coordinates(blobs):
