@@ -185,9 +185,15 @@ def _first_lines(path: Path, source: str, given: str | None) -> tuple[str, str]:
 
 
 def _comments(lines: Sequence[str]) -> tuple[int, list[Assumption]]:
-    """The number of blank lines and comments before the first other line; 0 without comments."""
+    """The number of blank lines and comments before the first other line; 0 without comments.
+
+    Where most lines below begin like comments, so do the cells of the first column.
+    """
     above = list(takewhile(lambda line: not line.strip() or _COMMENT.match(line), lines))
+    below = lines[len(above) :]
     n_marked = sum(map(bool, map(str.strip, above)))
+    if 2 * sum(line.startswith("#") for line in below) > len(below):
+        return 0, []
     what = f"{counted(n_marked, 'line')} of comment (#) at the top"
     return (len(above), [Assumption(what)]) if n_marked else (0, [])
 
