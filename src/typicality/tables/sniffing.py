@@ -371,8 +371,9 @@ def _best_layout(text: str, candidates: Sequence[str]) -> _Layout:
     marked = [each for each in layouts if each.delimiter != WHITESPACE]
     by_blanks = [
         each
-        for each in splitting
+        for each in layouts
         if each.delimiter == WHITESPACE
+        and (each.is_split and each.is_whole and each.alike >= NEARLY_ALL)
         and not by_others
         and (each.has_decimal_commas or not any(each in splitting for each in marked))
         and (each.has_many_numbers or not any(other.is_whole for other in marked))
@@ -477,8 +478,10 @@ def _detect_header(
     with_text = any(kind not in ("", _NUMBER) for kind in kinds)
     below = [cell.strip() for j in numeric for cell in columns[j]]
     numbers = [first[j].strip() for j in numeric]
+    again = [kind and cell in some for kind, cell, some in zip(kinds, first, columns, strict=True)]
+    recurs = any(found and kind != _NUMBER for found, kind in zip(again, kinds, strict=True))
     is_series = numbers == ["0"] and first[0].strip() == ""  # as pandas writes one
-    if is_series or _are_names(numbers, below, with_text=with_text):
+    if is_series or (not recurs and _are_names(numbers, below, with_text=with_text)):
         return True, [_ARE_NAMES]
     if len(numeric) == len(first):
         return False, []
@@ -490,7 +493,6 @@ def _detect_header(
         for kind, of_column in zip(kinds, expected, strict=True)
         if kind and of_column not in ("", "text")
     ]
-    again = [kind and cell in some for kind, cell, some in zip(kinds, first, columns, strict=True)]
     misses = any(cell.strip() and is_missing(cell) for cell in first)
     if all(fits) and (any(fits) or misses or 2 * sum(map(bool, again)) >= len(first)):
         return False, [_IS_ROW]
