@@ -33,6 +33,7 @@ autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
+toc_object_entries_show_parents = "hide"  # fit() fits beside a page, OneClusterPCM.fit() does not
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

@@ -101,12 +101,12 @@ class PlaceScaler(ColumnScaler):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features_in_ + 1)
+        X : array-like of shape (n_samples, n_columns + 1)
             Rows that `transform` returned.
 
         Returns
         -------
-        array of shape (n_samples, n_features_in_)
+        array of shape (n_samples, n_columns)
         """
         back = super().inverse_transform(X)
         places = [*self.columns, -1]
