@@ -197,8 +197,8 @@ class AdaptivePCM(AdaptiveClusterer):
         prototypes, and mean distances :math:`r_k`, weighted by its memberships. The spread is then
         :math:`\eta_k \, \min_l r_l / \alpha` instead of :math:`\eta_k`, first with :math:`r_k` in
         the place of the mean distance. `box` and `beta` are not used, and the result is the same in
-        any unit of length. Larger values give narrower, and so more, clusters; 1 is common. Scale
-        the features. None uses `box`, which was better on most data, see docs/theory.
+        any unit of length. Larger values give narrower, and so more, clusters; try 1 and 2. Scale
+        the features. None uses `box`. Neither finds the right number more often, see docs/theory.
     beta : float, default=0.1
         Sets the initial spreads: `beta` is the typicality at half of the squared distance to the
         nearest other prototype. Larger values give wider initial clusters. The paper uses 0.1 to

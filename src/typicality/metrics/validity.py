@@ -182,7 +182,8 @@ def fukuyama_sugeno_index(X: Any, centers: Any, memberships: Any, *, m: float = 
 
     The symbols are those of :func:`kwon_index`. Smaller is better.
 
-    Implements :cite:`fukuyama1989`, with shares and weights as in :func:`xie_beni_index`.
+    Implements :cite:`fukuyama1989`, with shares and weights as in :func:`xie_beni_index`. Some
+    packages take the mean of the centres for :math:`\bar x`, and so get other values.
 
     Parameters
     ----------
