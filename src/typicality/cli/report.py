@@ -28,14 +28,6 @@ _LOGS = {
     "auto": " Before that, skewed columns were replaced by their logarithms.",
     "all": " Before that, columns were replaced by their logarithms.",
 }
-_OF_SAMPLE = (
-    "This page shows a random sample of {:,} of the {:,} rows, on which the model "
-    "was fitted. {} has the labels of all rows."
-)
-_SHOWN = (
-    "This page shows {:,} of the {:,} rows: a random sample, and the least typical "
-    "rows of all. Its counts refer to these rows; {} has all rows."
-)
 
 
 @command
@@ -140,14 +132,17 @@ def _about_part(record: Mapping[str, Any], n_shown: int) -> str:
     """A sentence about which rows a page shows, where these are not all; else nothing."""
     from typicality.cli.folder import results_name
 
-    data, results = record["data"], record["results"]
-    n_rows, sample = data["n_rows"] - data["n_rows_left_out"], results.get("sample")
-    part, file = results.get("n_shown"), results_name(record)
-    if sample is not None and n_shown == sample["n_rows"] < n_rows:
-        return _OF_SAMPLE.format(n_shown, n_rows, file)
-    if part is not None and n_shown < n_rows:
-        return _SHOWN.format(n_shown, n_rows, file)
-    return ""
+    data, sample = record["data"], record["results"]["sample"]
+    n_rows = data["n_rows"] - data["n_rows_left_out"]
+    if n_shown == n_rows:
+        return ""
+    which = "a random sample, and the least typical rows of all"
+    if sample is not None and n_shown == sample["n_rows"]:
+        which = "the random sample on which the model was fitted"
+    return (
+        f"This page shows {n_shown:,} of the {n_rows:,} rows: {which}. Its counts refer to these "
+        f"rows; {results_name(record)} has all rows."
+    )
 
 
 def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
