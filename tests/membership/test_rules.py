@@ -59,6 +59,18 @@ def test_memberships_minimise_the_objective(index, values, seed, size):
     assert (least <= rule.objective(other, d) + 1e-12 * (1 + np.abs(least))).all()
 
 
+@pytest.mark.parametrize("index", GLOBAL_MINIMA)
+def test_weights_are_the_derivative_of_the_least_objective(index, rng):
+    rule, d, step = rules(3)[index], rng.uniform(0.3, 3.0, size=(6, 3)), 1e-6
+
+    def least(d):
+        return rule.objective(rule.memberships(d), d)
+
+    slopes = [(least(d + step * e) - least(d - step * e)) / (2 * step) for e in np.eye(3)]
+    weights = rule.weights(rule.memberships(d))
+    assert_allclose(np.transpose(slopes), weights, rtol=1e-5, atol=1e-7)
+
+
 def _feasible_neighbour(rule, u, rng, size):
     """Another point of the feasible set: a step from u towards a random one."""
     corners = np.eye(u.shape[1])[rng.integers(u.shape[1], size=len(u))]
