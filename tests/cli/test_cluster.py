@@ -93,7 +93,11 @@ def test_recorded_command_gives_the_same_bytes(run, groups, tmp_path, options):
 METHODS = {
     "sparse-adaptive": (["-k", 4], ["label", "typicality", "typicality_0"]),
     "fcm": (["-k", 2], ["label", "membership", "membership_0", "membership_1"]),
-    "pcm": (["-k", 2], ["label", "typicality", "typicality_0", "typicality_1"]),
+    "mixture": (["-k", 2], ["label", "membership", "membership_0", "membership_1"]),
+    "pcm": (
+        ["-k", 2, "--param", "objective=2005"],
+        ["label", "typicality", "typicality_0", "typicality_1"],
+    ),
 }
 
 

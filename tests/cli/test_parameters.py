@@ -65,6 +65,12 @@ def test_values_are_literals_or_text():
     assert parse_value("[1, 2]") == [1, 2]
 
 
+def test_a_value_that_is_a_name_stays_text():
+    options = Options(param=("objective=1993", "eta=0.5", "kernel=gaussian"))
+    model = configure(typicality.PossibilisticCMeans(), {}, options)
+    assert (model.objective, model.eta, model.kernel) == ("1993", 0.5, "gaussian")
+
+
 @pytest.mark.parametrize("method", CLUSTERING_METHODS)
 def test_every_method_gets_its_number_and_seed(method):
     clusters = 3 if CLUSTERING_METHODS[method].number == "given" else None

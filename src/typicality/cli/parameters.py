@@ -52,7 +52,9 @@ def configure(estimator: Any, given: Mapping[str, Any], options: Options) -> Any
             raise WrongUseError(
                 f"The parameter {name!r} does not exist; {near_name(name, sorted(known))}"
             )
-        values[name] = parse_value(value)
+        allowed = estimator._parameter_constraints.get(name, ())
+        names = {option for each in allowed for option in getattr(each, "options", ())}
+        values[name] = value if value in names else parse_value(value)  # objective=1993 is a name
     if values.get("kernel") in ("precomputed", "dissimilarities"):
         raise WrongUseError(
             f"The kernel {values['kernel']!r} needs a square matrix instead of rows, which "
