@@ -60,11 +60,16 @@ def test_command_ends_when_the_file_changes_half_way(run, folder, monkeypatch, s
 @pytest.mark.parametrize(
     ("name", "contents", "remedy"),
     [
-        ("rows.xyz", b"a\n1\n", "Name the format, e.g. --format csv."),
+        ("rows.xyz", b"a\n1\n", "name the format: --format csv."),
+        (
+            "rows.csv",
+            b"%PDF-1.4\n%\xe2\xe3\n\0",
+            "Choose a csv file, or name the format with --format.",
+        ),
         ("rows.csv", b"PAR1", "Name it .parquet, or use --format parquet."),
         ("rows.csv.gz", gzip.compress(b"PAR1"), "Name it .parquet, or use --format parquet."),
     ],
-    ids=["suffix", "parquet", "packed parquet"],
+    ids=["suffix", "pdf", "parquet", "packed parquet"],
 )
 def test_remedies_name_options(run, folder, name, contents, remedy):
     (folder / name).write_bytes(contents)

@@ -96,12 +96,13 @@ def _place_of(shown: "ShownRows", table: "TableFile", row: int | None, line: int
             f"{table.name} is not a text file, so it has no lines; give the number of "
             "the row with --row."
         )
-    at = np.flatnonzero(shown.row_numbers == row if line is None else numbers == line)
+    asked, among = (row, shown.row_numbers) if line is None else (line, numbers)
+    at = np.flatnonzero(among == asked)
     if len(at) == 0:
-        what = f"row {row}" if line is None else f"line {line}"
+        what = "row" if line is None else "line"
         raise UnusableError(
-            f"{table.name} has no {what} without missing values; its rows are numbered "
-            f"from 0 to {(table.n_rows or 0) - 1:,}."
+            f"{table.name} has no {what} {asked:,} with values; its {what}s are numbered from "
+            f"{among.min():,} to {among.max():,}."
         )
     return at
 

@@ -40,13 +40,8 @@ _MOST_CLUSTERS = 12  # listed one by one
 _MOST_IN_SHORT = 6
 _MOST_TABULATED = 3  # text columns
 _RELATED = 0.2  # Cramer's V: columns below are not worth a line
-_ONE_MIXED_CLUSTER = (
-    "The data form one connected cluster. --method fcm --clusters 2 splits it in any case."
-)
-_ONE_CLUSTER = (
-    "The data form one connected cluster. --at-least 2 gives the best split, and "
-    "typicality compare shows what other methods find."
-)
+_SPLIT_MIXED = "--method fcm --clusters 2 splits the rows in any case."
+_SPLIT = "--at-least 2 gives the best split, and typicality compare shows what other methods find."
 _UNUSUAL = "unusual columns (robust z-score)"
 _ROWS_LOOKED_AT = 100_000  # to see whether columns are skewed
 _RIGHT = ("rows", "share", "rarer than", "membership", "score", "p-value")
@@ -249,11 +244,13 @@ def _say_clusters(terminal: Terminal, record: Record, heading: str, which: Which
         table = [("cluster", "rows", "share", f"most typical {heading}")]
         table += [(label, f"{size:,}", share(size, n_rows), row) for label, size, row in lines]
         terminal.say(rich_table(table, right=_RIGHT))
-    if record["method"] == "auto":
+    method, data = record["method"], record["data"]
+    if method == "auto":
         terminal.say(results["explanation"])
-    if record["method"] in ("auto", "alpha-cut") and len(first) == 1:
-        is_mixed = record["data"]["categories"] or record["data"]["ordered"]
-        terminal.say(_ONE_MIXED_CLUSTER if is_mixed else _ONE_CLUSTER)
+    if method in ("auto", "alpha-cut") and len(first) == 1:
+        if method == "alpha-cut":
+            terminal.say("The data form one connected cluster.")
+        terminal.say(_SPLIT_MIXED if data["categories"] or data["ordered"] else _SPLIT)
 
 
 def _say_what_clusters_are(terminal: Terminal, record: Record) -> None:

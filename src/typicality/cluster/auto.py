@@ -251,10 +251,7 @@ class AutoClustering(ClusterMixin, Estimator):
         elif chosen.model.n_clusters_ < 2:
             names = " nor ".join(answer.name for answer in tried)
             seeing = f"neither {names} sees a" if len(tried) > 1 else f"{names} sees no"
-            why = (
-                f"{found}: {seeing} gap between groups, so any split is arbitrary, and "
-                "at_least=2 gives the best one"
-            )
+            why = f"{found}: {seeing} gap between groups, so any split is arbitrary"
         elif chosen is first:
             why = f"{found} by {chosen.name}, the first choice for {columns}"
         else:

@@ -85,6 +85,7 @@ class TextFile:
         try:
             text = self._stream.read(base.BLOCK_BYTES if size is None else size)
             text += self._stream.readline(_LONGEST_LINE) if text or size == 0 else ""
+            self._require_text(text)
             text.encode()
         except UnicodeEncodeError as error:
             before = text[: error.start]
@@ -102,6 +103,10 @@ class TextFile:
                 source=self.source,
                 line=self.line + n_breaks(text),
             )
+        self.line += n_breaks(text)
+        return text
+
+    def _require_text(self, text: str) -> None:
         if "\0" in text:
             raise TableError(
                 "this is not text: the line has bytes of value zero.",
@@ -109,8 +114,6 @@ class TextFile:
                 line=self.line + n_breaks(text[: text.index("\0")]),
                 remedy=Remedy("format", None, "Choose a csv file, or name the format with {}."),
             )
-        self.line += n_breaks(text)
-        return text
 
     def _not_text(self, reason: str, line: int | None = None) -> TableError:
         other = LEGACY if self._encoding == "utf-8" else "latin-1"

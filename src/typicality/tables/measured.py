@@ -13,7 +13,7 @@ from typicality._typing import Doubles
 from typicality._words import YEARS
 
 _CLASSES = re.compile(
-    "(is )?(anomaly|outlier)|category|class(es)?|cluster|diagnosis|group|labels?|outcome|species"
+    "(is )?(anomaly|outlier)|category|class(es)?|cluster|diagnosis|gr(ou)?p|labels?|outcome|species"
     "|target|type"
 )
 _CODES = re.compile(
@@ -74,8 +74,6 @@ def doubt_about(name: str, some: Doubles, low: float, high: float) -> Doubt | No
     is_year = not YEARS.isdisjoint(words)
     if (1000 if is_year else 1900) <= low and high <= (3000 if is_year else 2050):
         return Doubt(f"years from {low:.0f} to {high:.0f}", is_year and len(words) == 1)
-    if is_year and len(words) == 1 and low >= 40 and high <= 99:  # may be ages
-        return Doubt(f"years from {low:.0f} to {high:.0f}", is_certain=False)
     if n_values >= _FEW_DATES and _are_dates(some, low, high):
         return Doubt(f"dates from {low:.0f} to {high:.0f}", is_certain=True)
     steps = np.diff(some)
@@ -84,6 +82,8 @@ def doubt_about(name: str, some: Doubles, low: float, high: float) -> Doubt | No
         is_counter = int(np.count_nonzero(starts == low)) >= _RUNNING * len(starts)
         is_named = _MEASURED.fullmatch(called) is not None
         return Doubt(f"a counter: whole numbers from {low:.0f} up", is_counter and not is_named)
+    if is_year and len(words) == 1 and low >= 40 and high <= 99:  # may be ages
+        return Doubt(f"years from {low:.0f} to {high:.0f}", is_certain=False)
     what = f"whole numbers in a column called {last}"
     if _CODES.fullmatch(last):
         return Doubt(what, is_certain=True)

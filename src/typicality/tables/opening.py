@@ -188,7 +188,9 @@ def _known_format_of(path: Path) -> str:
         known = ", ".join(sorted(_SUFFIXES))
         raise TableError(
             f"{shown_path(path)} has {suffix}, so its format is unknown (known are {known}).",
-            remedy=Remedy("format", "csv", "Name the format, e.g. {}."),
+            remedy=Remedy(
+                "format", "csv", "Save the rows as csv; or, if they are text, name the format: {}."
+            ),
         )
     return found
 
