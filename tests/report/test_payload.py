@@ -1,6 +1,7 @@
 """What a page is given, compared with what the model says."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,10 @@ from typicality import (
     SequentialPCM,
 )
 from typicality.fitted import view
+from typicality.preprocessing import PlaceScaler
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation
-from typicality.report.payload import build_payload
+from typicality.report.payload import build_payload, profile_words
 
 pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 
@@ -237,7 +239,31 @@ def test_a_rate_is_told_of_the_rows_of_the_fit_only(detector, rows):
 def test_a_map_comes_before_principal_axes(rng):
     values = [rng.normal(47, 1, 90), rng.normal(size=90), rng.normal(8, 2, 90)]
     frame = pd.DataFrame(dict(zip(["lat", "height", "lon"], values, strict=True)))
-    assert payload_of(FuzzyCMeans(2, random_state=0).fit(frame), frame)["start_axes"] == [2, 0]
+    payload = payload_of(FuzzyCMeans(2, random_state=0).fit(frame), frame)
+    assert payload["start_axes"] == [2, 0]
+    assert [axis.get("place", False) for axis in payload["axes"][:3]] == [True, False, True]
+
+
+def test_a_single_column_is_no_reason_where_its_deviation_rounds_to_zero():
+    X = np.r_[np.linspace(-1, 1, 200), 30.0][:, None]
+    reasons = payload_of(OneClusterPCM().fit(X), X)["outliers"]["reasons"]
+    assert reasons[0][0][2] > 1.0
+    assert [] in reasons
+    assert min(abs(deviation) for own in reasons for _, _, deviation in own) >= 0.1
+
+
+def test_deviations_on_a_sphere_that_contradict_the_medians_are_left_out(rng):
+    centres, sizes = [(48, 11), (40.5, -3.5), (-17.5, 179)], [200, 200, 80]
+    degrees = rng.normal(np.repeat(centres, sizes, axis=0), 0.3)
+    scaler = PlaceScaler().fit(degrees)
+    rows = scaler.transform(degrees)
+    model = AlphaCutClustering().fit(rows)
+    features = FeatureTable(["lat", "lon"], degrees, rows[:, :2], mixed=rows)
+    found = Explanation(view(model, rows, training=True), features)
+    profiles = [profile_words(found, k) for k in range(3)]
+    south = next(words for words in profiles if "lat \N{MINUS SIGN}" in words)
+    assert re.search(r"lat \S+ against \S+ elsewhere(,|$)", south)
+    assert all(re.search(r"lon \S+ against \S+ elsewhere \(", words) for words in profiles)
 
 
 def test_missing_constant_and_other_columns_can_be_displayed(prototypes, rows):

@@ -155,7 +155,7 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     chosen = results.get("explanation")
     versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
     return [
-        *(("Rows and columns", sentence) for sentence in record["about"]),
+        ("Rows and columns", " ".join(record["about"])),
         *(
             ("Ordered", f"{name}: {', '.join(order)}; it is used by rank.")
             for name, order in data["ordered"].items()
@@ -164,7 +164,7 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Method", f"{estimator['class']}, {parameters}."),
         *([] if chosen is None else [("Choice", chosen)]),
         ("Iterations", f"{counted(results['n_iter'], 'iteration')}, {results['status']}."),
-        ("Sums", results["sums"]),
+        ("Computation", f"{results['sums'][:1].upper()}{results['sums'][1:]}"),
         ("Command", record["command"]),
         *(("Warning of the run", notice_text(warning)) for warning in record["warnings"]),
         ("File", data["fingerprint"]),

@@ -23,6 +23,7 @@ _FEWEST_OF_BRANCH = 5  # rows: single rows are the most persistent branches of a
 _MOST_MEMBERSHIPS = 1_000_000
 _MOST_MEDIANS = 20_000  # of all clusters together
 _MOST_EXPLAINED = 2000  # rows with reasons
+_LEAST_OF_ONE = 0.05  # spreads: what is shown of a single column is not rounded to zero
 _FAR = 999.0  # spreads: larger deviations are not told apart
 _MOST_TABULATED = 2  # columns of text
 _MINUS = str.maketrans("-", "\N{MINUS SIGN}")
@@ -134,7 +135,7 @@ def _outliers_payload(listed: Explanation, shown: Places) -> dict[str, Any]:
     numbers = dict(zip(features.names, features.shown[rows].T, strict=True))
     texts = {} if features.categories is None else features.categories.texts(features.rows[rows])
     reasons = RowReasons.of(numbers, texts, found.values, found.shares).items()
-    least = TELLING if len(numbers) > 1 else 0.0
+    least = TELLING if len(numbers) > 1 else _LEAST_OF_ONE
     return {
         "index": encoded(np.searchsorted(shown, rows), "i4"),
         "n_listed": len(listed.rows),
@@ -267,8 +268,10 @@ def profile_words(explained: Explanation, k: int) -> str:
         if np.isfinite(each.elsewhere):
             own, elsewhere = (for_people(value, name) for value in (each.median, each.elsewhere))
             values = f"{own} against {elsewhere} elsewhere"
-        deviation = f"{np.clip(each.deviation, -_FAR, _FAR):+.1f}"
-        words.append(f"{name} " + f"{values} ({deviation})".translate(_MINUS))
+        # In another space, as on a sphere, the deviation can be opposed to that of the medians.
+        if not (each.median - each.elsewhere) * each.deviation < 0:
+            values += f" ({np.clip(each.deviation, -_FAR, _FAR):+.1f})"
+        words.append(f"{name} " + values.translate(_MINUS))
     words += telling_categories(explained.clusters.commonest[k])
     return ", ".join(words) or "No single column stands out."
 

@@ -134,6 +134,7 @@ def choose_axes(
                 "values": encoded(values, _float_type(values)),
                 "feature": number < len(kept),
                 "step": _step(values) if number not in (places or ()) else None,
+                **({"place": True} if number in (places or ()) else {}),
             }
             for number, (name, values) in enumerate(axes)
         ],

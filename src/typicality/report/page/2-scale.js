@@ -20,7 +20,8 @@ function describe(values) {
 }
 
 const scaleFor = (shape, squashed) => (squashed ? squashAround(shape.centre, shape.unit) : LINEAR);
-const shapes = data.axes.map((axis) => describe(axis.values));
+// A map is never squashed.
+const shapes = data.axes.map(({ values, place }) => (place ? { ...describe(values), skewed: false } : describe(values)));
 const along = ([low, high], start, end) => (place) => start + ((place - low) * (end - start)) / (high - low);
 
 // ---- ticks

@@ -26,7 +26,7 @@ function drawClusters() {
 
 function tableRow(label, heads) {
   const size = label < 0 ? unassignedCount() : state.sizes[label];
-  const texts = [grouped.format(size), percent(size / allCount(), allCount()), ...(fitted.get(label)?.cells ?? [])];
+  const texts = [grouped.format(size), percent(size / allCount(), Math.min(allCount(), 9999)), ...(fitted.get(label)?.cells ?? [])];
   const head = element("th", { scope: "row", className: "label", children: [swatch(label), ` ${detects || label < 0 ? nameOf(label) : label}`] });
   const cells = heads.slice(1).map(([key], place) => element("td", { text: texts[place], className: key }));
   const row = element("tr", { children: [head, ...cells], "data-label": label, tabindex: "0" });
