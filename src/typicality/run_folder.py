@@ -263,10 +263,10 @@ class Run:
             scaled = np.column_stack([scaled, near[:, -1]])
         return getattr(self._scaler, "scaler_", self._scaler).inverse_transform(scaled)
 
-    def word_of(self, name: str, value: float) -> str | None:
-        """The category that a rank stands for; None for numbers, and if it is missing."""
+    def in_words(self, name: str, value: float) -> float | str:
+        """The category that a rank stands for; other numbers, and missing ones, as they are."""
         order = self.record["data"].get("ordered", {}).get(name)
-        return None if order is None or np.isnan(value) else order[round(value)]
+        return value if order is None or np.isnan(value) else str(order[round(value)])
 
     @cached_property
     def _typical(self) -> TypicalRows | None:

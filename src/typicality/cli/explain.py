@@ -34,20 +34,17 @@ def explain(options: Options, model: str, row: int | None, line: int | None) -> 
     and their difference as a robust z-score.
     """
     from typicality.cli.console import Terminal
-    from typicality.cli.folder import as_in_the_run, as_json, load_run
-    from typicality.cli.rows import open_file, require_file
+    from typicality.cli.folder import as_json, opened_run
 
     if (row is None) == (line is None):
         raise WrongUseError("The row is missing: give either --row N or --line N.")
-    require_file(options)
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
-    with terminal.doing(f"Loading {model}"):
-        run = load_run(model)
-    from typicality.cli.result import Result
+    with opened_run(model, options, terminal) as (run, table):
+        from typicality.cli.result import Result
 
-    with open_file(as_in_the_run(options, run)) as table, terminal.doing(f"Judging {table.name}"):
-        result = Result.of_file(run, table)
-        found = _explained(result, _place_of(result.shown, table, row, line))
+        with terminal.doing(f"Judging {table.name}"):
+            result = Result.of_file(run, table)
+            found = _explained(result, _place_of(result.shown, table, row, line))
     if options.as_json:
         terminal.json(as_json(found))
     for sentence in _words(found):
@@ -66,7 +63,7 @@ def _explained(result: "Result", at: Any) -> dict[str, Any]:
     measured, names = result.features.measured[at], shown.rows.names
     typical = measured - found.values * np.broadcast_to(found.unit, measured.shape)
     expected = typical[0] if not names else run.unscaled(typical, judged.scaled[at])[0]
-    usual = [run.word_of(name, value) or value for name, value in zip(names, expected, strict=True)]
+    usual = [run.in_words(name, value) for name, value in zip(names, expected, strict=True)]
     order = np.argsort(-np.abs(reasons.deviations[0]), kind="stable").tolist()
     word, numbers = shown.numbers
     return {

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from glob import has_magic
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +17,15 @@ from typicality import __version__
 from typicality._files import atomic_folder
 from typicality._record import MODEL, RECORD, RECORD_FORMAT, read_json
 from typicality._words import shown_path
-from typicality.cli.errors import note_written
+from typicality.cli.console import Terminal
+from typicality.cli.errors import UnusableError, note_written
 from typicality.cli.main import TYPED
 from typicality.cli.options import FORMAT, Options
 from typicality.exceptions import ModelFileError
 
 if TYPE_CHECKING:
     from typicality.run_folder import Run
+    from typicality.tables import TableFile
 
 REPORT, SUMMARY = "report.html", "summary.txt"
 # All that commands write to a folder of results: nothing else is replaced by --force.
@@ -72,46 +75,62 @@ def _is_ours(folder: Path) -> bool:
     return False
 
 
-def load_run(folder: str) -> "Run":
-    """The run in a folder.
+@contextmanager
+def opened_run(
+    folder: str, options: Options, terminal: Terminal
+) -> Iterator[tuple["Run", "TableFile"]]:
+    """The run in a folder, and the file to judge, or that of the run where none was named.
+
+    The file of the run is read as the run did (run.json), where the options leave that open. Others
+    may be written in another way, but where the run read decimal commas, 1.234 must not become a
+    fraction without a word.
 
     Raises
     ------
     ModelFileError
         There is no run in it.
     """
-    path = Path(folder)
-    if not (path / RECORD).is_file():
-        holds = "holds no run" if path.exists() else "does not exist"
-        raise ModelFileError(
-            f"{shown_path(path)} {holds}; give the folder that `typicality cluster` or "
-            "`typicality outliers` wrote."
-        )
-    from typicality.model import load
+    from typicality.cli.rows import open_file
 
-    run: Run = load(path)
-    return run
+    if options.file and options.file != "-" and not Path(options.file).exists():
+        with open_file(options):  # before anything else is loaded; a pattern stands for files
+            pass
+    path = Path(folder)
+    with terminal.doing(f"Loading {folder}"):
+        if not (path / RECORD).is_file():
+            holds = "holds no run" if path.exists() else "does not exist"
+            raise ModelFileError(
+                f"{shown_path(path)} {holds}; give the folder that `typicality cluster` or "
+                "`typicality outliers` wrote."
+            )
+        from typicality.model import load
+
+        run: Run = load(path)
+    data = run.record["data"]
+    file = options.file or _file_of(data["path"])
+    known: dict[str, Any] = {"decimal": ","} if data["decimal"] == "," else {}
+    if data["path"] == str(Path(file).resolve()):
+        known = {name: data[name] for name in FORMAT}
+    known = {name: value for name, value in known.items() if getattr(options, name) is None}
+    with open_file(replace(options, file=file, **known)) as table:
+        yield run, table
+
+
+def _file_of(path: str | None) -> str:
+    """The file of a run, if it is still there."""
+    if path is None or not (Path(path).exists() or has_magic(path)):
+        what = "standard input" if path is None else f"{shown_path(path)}, which does not exist"
+        raise UnusableError(
+            f"The rows of this run came from {what}; name a file with the same rows: typicality "
+            "report MODEL FILE."
+        )
+    return path
 
 
 def results_name(record: Any) -> str:
     """The file in the folder of a run that has all rows: parquet if the rows were parquet."""
     name = "outliers" if record["method"] == "outliers" else "labels"
     return f"{name}.{'parquet' if record['data']['format'] == 'parquet' else 'csv'}"
-
-
-def as_in_the_run(options: Options, run: "Run") -> Options:
-    """How FILE is read where the options leave that open, by what the run did (run.json).
-
-    The file of the run is read in the same way. Others may be written in another way, but where
-    the run read decimal commas, 1.234 must not become a fraction without a word.
-    """
-    data = run.record["data"]
-    known: dict[str, Any] = {"decimal": ","} if data.get("decimal") == "," else {}
-    if data.get("path") == str(Path(options.file).resolve()):
-        known = {name: data.get(name) for name in FORMAT}
-    return replace(
-        options, **{name: value for name, value in known.items() if getattr(options, name) is None}
-    )
 
 
 def about_run() -> dict[str, Any]:

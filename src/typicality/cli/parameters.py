@@ -144,25 +144,23 @@ def notices(
 def _notice(
     warning: Any, names: Sequence[str], estimator: Any, rows: RowNumbers | None
 ) -> dict[str, str]:
+    from typicality.cluster._diagnostics import sentences, some_rows
+
     finding = getattr(warning, "finding", None)
     if finding is None:  # of another library
         return {"seen": str(warning), "remedy": ""}
-    seen, remedy = warning.seen, warning.remedy
+    seen, remedy, fields, some = warning.seen, warning.remedy, warning.fields, {}
     if finding in ("constant features", "different scales"):
-        from typicality.cluster._diagnostics import sentences
-
-        called = [f"column {names[j]!r}" for j in warning.fields["columns"]]
+        called = [f"column {names[j]!r}" for j in fields["columns"]]
         some = {"names": listed(called, at_most=5), "widest": called[0], "narrowest": called[-1]}
-        seen, remedy = sentences(finding, **warning.fields | some)
     if finding == "far clusters" and rows is not None:
-        from typicality.cluster._diagnostics import sentences, some_rows
-
         word, numbers = rows
-        there = some_rows(word, [int(numbers[place]) for place in warning.fields["places"]])
-        seen, remedy = sentences(finding, **warning.fields | {"rows": there})
+        some = {"rows": some_rows(word, [int(numbers[place]) for place in fields["places"]])}
+    if some:
+        seen, remedy = sentences(finding, **fields | some)
     known = estimator.get_params(deep=False)
-    parameters = [warning.fields[name] for name in ("parameter",) if name in warning.fields]
-    parameters = [n for n in parameters or _PARAMETERS.get(finding, ()) if n in known]
+    own = (fields["parameter"],) if "parameter" in fields else _PARAMETERS.get(finding, ())
+    parameters = [name for name in own if name in known]
     if parameters:
         remedy += f" (On the command line: {', '.join(map(option_for, parameters))}.)"
     return {"seen": seen, "remedy": remedy.strip()}

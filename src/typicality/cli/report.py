@@ -2,14 +2,12 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
-from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from typicality._words import counted, shown_path
+from typicality._words import counted
 from typicality.cli.errors import UnusableError, note_written
 from typicality.cli.options import Options, command, force, model_argument, option, quiet
 from typicality.exceptions import ClusteringWarning
@@ -48,20 +46,15 @@ def report(options: Options, model: str) -> None:
     The rows are read from the file of the run, or from FILE if that file has moved.
     """
     from typicality.cli.console import Terminal
-    from typicality.cli.folder import REPORT, as_in_the_run, load_run, require_free
-    from typicality.cli.rows import open_file, require_file
+    from typicality.cli.folder import REPORT, opened_run, require_free
 
-    require_file(options)
     terminal = Terminal(quiet=options.quiet)
-    with terminal.doing(f"Loading {model}"):
-        run = load_run(model)
-    from typicality.cli.result import Result
-
-    record = run.record
     path = Path(options.output or Path(model) / REPORT)
     require_free(path, force=options.force)
-    options = replace(options, file=_file_of(record, options.file))
-    with open_file(as_in_the_run(options, run)) as table:
+    with opened_run(model, options, terminal) as (run, table):
+        from typicality.cli.result import Result
+
+        record = run.record
         if table.fingerprint != record["data"]["fingerprint"]:
             raise UnusableError(
                 f"{table.name} does not hold the rows of the run, or has changed since; make the "
@@ -69,23 +62,11 @@ def report(options: Options, model: str) -> None:
             )
         with terminal.doing(f"Reading {table.name}"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ClusteringWarning)  # the record has those of the run
-            result = Result.of_file(run, table, name=record["results"].get("named_by"))
+            result = Result.of_file(run, table, name=record["results"]["named_by"])
     with terminal.doing("Drawing the report"):
         write_page(path, record, result.on_page(), overwrite=options.force)
         note_written(path)
     terminal.say_path("Open the report: ", path)
-
-
-def _file_of(record: Mapping[str, Any], file: str) -> str:
-    """The file to draw: the one that was named, or that of the run."""
-    path = record["data"]["path"]
-    if not file and (path is None or not (Path(path).exists() or has_magic(path))):
-        what = "standard input" if path is None else f"{shown_path(path)}, which does not exist"
-        raise UnusableError(
-            f"The rows of this run came from {what}; name a file with the same rows: typicality "
-            "report MODEL FILE."
-        )
-    return file or str(path)
 
 
 # ---- the page ------------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ def _clusters(result: Result, tally: Tally, texts: Mapping[str, Sequence[str]]) 
         "sizes": [*tally.sizes, *[0] * (n_clusters - len(tally.sizes))],
         "n_unassigned": tally.n_unassigned,
         "alpha": getattr(chosen_method(run.model), "alpha_", None),
-        "clusters": describe_clusters(result.explanation.clusters, rows.names, run.word_of),
+        "clusters": describe_clusters(result.explanation.clusters, rows.names, run.in_words),
         "values_of": column_of_values(columns, result.judged.view.labels),
     }
 
@@ -205,11 +205,11 @@ def parameters_of(estimator: Any) -> dict[str, Any]:
 
 
 def describe_clusters(
-    table: ClusterTable, names: Sequence[str], words: Callable[[str, float], str | None]
+    table: ClusterTable, names: Sequence[str], words: Callable[[str, float], float | str]
 ) -> list[dict[str, Any]]:
     """Each cluster with its medians, and the columns that set it apart, as run.json has them.
 
-    `words` gives the category of a rank.
+    `words` gives the category of a rank, and a number where there is none.
     """
     found = []
     least = TELLING if len(names) > 1 or any(table.commonest) else 0.0
@@ -217,18 +217,15 @@ def describe_clusters(
         apart: list[dict[str, Any]] = [
             {
                 "column": names[each.column],
-                "median": each.median,
-                "elsewhere": each.elsewhere,
+                "median": words(names[each.column], each.median),
+                "elsewhere": words(names[each.column], each.elsewhere),
                 "deviations": each.deviation,
             }
             for each in table.apart(k, least)
             if np.isfinite(each.elsewhere)
         ]
-        for each in apart:
-            for key in ("median", "elsewhere"):
-                each[key] = words(each["column"], each[key]) or each[key]
         medians = {
-            name: words(name, value) or value
+            name: words(name, value)
             for name, value in zip(names, table.medians[k].tolist(), strict=True)
         }
         commonest = [each._asdict() for each in table.commonest[k]]

@@ -191,13 +191,6 @@ def open_file(options: Options) -> TableFile:
     return open_table(options.file, **{name: getattr(options, name) for name in FORMAT})
 
 
-def require_file(options: Options) -> None:
-    """Refuse a file that is not there before anything else is loaded."""
-    if options.file and options.file != "-" and not Path(options.file).exists():
-        with open_file(options):  # a pattern stands for files; of others it says what is wrong
-            pass
-
-
 def check_name(table: TableFile, wanted: str | None) -> None:
     """Refuse a name of rows that is no column."""
     if wanted is not None and wanted not in table.names:

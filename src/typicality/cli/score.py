@@ -50,8 +50,7 @@ def score(options: Options, model: str) -> None:
     input.
     """
     from typicality.cli.console import Terminal
-    from typicality.cli.folder import as_in_the_run, load_run
-    from typicality.cli.rows import open_file, require_file
+    from typicality.cli.folder import opened_run
 
     output = str(options.output)
     if options.as_json and output == "-":
@@ -60,16 +59,11 @@ def score(options: Options, model: str) -> None:
             "file with --output."
         )
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
-    require_file(options)
-    with options.threads():
-        with terminal.doing(f"Loading {model}"):
-            run = load_run(model).with_missing(options.missing)
+    with options.threads(), opened_run(model, options, terminal) as (run, table):
         from typicality.cli.writing import write_rows
 
-        with (
-            open_file(as_in_the_run(options, run)) as table,
-            terminal.doing(f"Scoring {table.name}", 1.0) as tell,
-        ):
+        run = run.with_missing(options.missing)
+        with terminal.doing(f"Scoring {table.name}", 1.0) as tell:
 
             def follow(_: Any, n_rows: int) -> None:
                 tell(table.fraction_read, f"Scored {counted(n_rows, 'row')} of {table.name}")
