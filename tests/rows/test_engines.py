@@ -22,6 +22,7 @@ from typicality import (
 from typicality._threads import TreeSum
 from typicality.exceptions import TableError
 from typicality.rows import ArrayRows, DistinctRows, file
+from typicality.tables import open_table
 
 dask = pytest.importorskip("dask", reason="Dask is not installed: its engine is not tested")
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
@@ -234,6 +235,20 @@ def test_files_that_cannot_be_used_are_refused_by_name(tmp_path, X):
         open_rows(path)
     with pytest.raises(TableError, match="No file matches"):
         open_rows(tmp_path / "*.parquet")
+
+
+@pytest.mark.parametrize("suffix", ["npy", "parquet", "csv"])
+@pytest.mark.parametrize(("missing", "any_or_all"), [("drop", np.any), ("median", np.all)])
+def test_columns_come_as_asked_for_and_rows_with_gaps_are_left_out(
+    tmp_path, X, suffix, missing, any_or_all
+):
+    X = X[:200].copy()
+    X[7, 1] = X[9] = np.nan
+    write(tmp_path / f"rows.{suffix}", X)
+    with open_table(tmp_path / f"rows.{suffix}") as table:
+        rows = file.FileRows(table, ["x3", "x2"], missing=missing)
+        expected = X[~any_or_all(np.isnan(X[:, [2, 1]]), axis=1)][:, [2, 1]]
+        assert_array_equal(rows.map(lambda block: block.X), expected)
 
 
 def test_large_results_are_in_a_temporary_file(tmp_path, monkeypatch, X):
