@@ -152,6 +152,8 @@ class Comparison:
     def findings(self) -> tuple[str, ...]:
         """What the tables do not show, as sentences: failures, and what methods were given."""
         sentences = [f"{r.name} failed: {r.failure}" for r in self.results if r.failure]
+        if len(self.rows) < self.n_rows:
+            sentences.append(f"Only {len(self.rows):,} rows, drawn at random, were compared.")
         informed = ", ".join(n for n in self.labels if METHODS.get(n, (None, ""))[1])
         if informed:
             sentences.append(f"Number of clusters given to {informed}: {self.n_clusters}.")
@@ -206,10 +208,30 @@ class Comparison:
             "findings": list(self.findings),
         }
 
+    @property
+    def sections(self) -> dict[str, str]:
+        """The tables and findings as text, by heading."""
+        lines = [("method", "clusters", "unassigned", "agreement", "seconds")]
+        for entry in self.table():
+            clusters = "failed" if entry["failure"] else _cell(entry["clusters"], "d")
+            rest = (_cell(entry["unassigned"], ".1%"), _cell(entry["agreement"], ".2f"))
+            lines.append((entry["method"], clusters, *rest, _cell(entry["seconds"], ".2f")))
+        first = "first clusterer or detector"
+        if self.known is not None:
+            first = "known classes, or the first detector"
+        about = "Unassigned: rows in no cluster, or flagged as outliers. Agreement: with the"
+        sections = {"Methods": f"{text_table(lines)}\n{about} {first}."}
+        for heading, matrix in (
+            ("Agreement of clusters (adjusted Rand index)", self.label_agreement),
+            ("Agreement on outliers (Jaccard index)", self.flag_agreement),
+        ):
+            if len(matrix) > 1:
+                sections[heading] = _agreement_table(matrix)
+        sections["Findings"] = "\n".join(f"- {sentence}" for sentence in self.findings)
+        return {heading: text for heading, text in sections.items() if text}
+
     def __repr__(self) -> str:
-        matrices = (self.label_agreement, self.flag_agreement)
-        tables = [method_table(self), *(agreement_table(m) for m in matrices if len(m) > 1)]
-        return "\n\n".join([*map(text_table, tables), *self.findings])
+        return "\n\n".join(f"{heading}\n{text}" for heading, text in self.sections.items())
 
 
 def compare_methods(
@@ -387,23 +409,13 @@ def _plain(name: str) -> str:
 # ---- tables of text ------------------------------------------------------------------------------
 
 
-def method_table(found: Comparison) -> list[tuple[str, ...]]:
-    """A header, and a row of cells for each method."""
-    lines: list[tuple[str, ...]] = [("method", "clusters", "unassigned", "agreement", "seconds")]
-    for entry in found.table():
-        clusters = "failed" if entry["failure"] else _cell(entry["clusters"], "d")
-        rest = (_cell(entry["unassigned"], ".1%"), _cell(entry["agreement"], ".2f"))
-        lines.append((entry["method"], clusters, *rest, _cell(entry["seconds"], ".2f")))
-    return lines
-
-
-def agreement_table(matrix: Mapping[str, Mapping[str, float]]) -> list[tuple[str, ...]]:
-    """A header, and a row of cells for each method, with the methods as numbered columns."""
+def _agreement_table(matrix: Mapping[str, Mapping[str, float]]) -> str:
+    """A row for each method, with the methods as numbered columns."""
     lines = [("", *(str(number) for number in range(1, len(matrix) + 1)))]
     for number, (name, row) in enumerate(matrix.items(), 1):
         cells = ["" if other == name else _cell(value, ".2f") for other, value in row.items()]
         lines.append((f"{number} {name}", *cells))
-    return lines
+    return text_table(lines)
 
 
 def _cell(value: Any, form: str) -> str:

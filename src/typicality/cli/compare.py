@@ -1,10 +1,8 @@
 """`typicality compare`: our methods next to others, on the rows of a file."""
 
-from typing import TYPE_CHECKING
-
 import click
 
-from typicality.cli.console import Terminal, rich_table
+from typicality.cli.console import Terminal
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
     Options,
@@ -14,9 +12,6 @@ from typicality.cli.options import (
     table_options,
     work_options,
 )
-
-if TYPE_CHECKING:
-    from typicality.stability import Comparison
 
 
 @command
@@ -92,30 +87,7 @@ def compare(
     from typicality.cli.summary import about_rows
 
     terminal.say(about_rows(rows))
-    _say(terminal, found)
-
-
-# ---- what is printed -----------------------------------------------------------------------------
-
-
-def _say(terminal: Terminal, found: "Comparison") -> None:
-    from typicality.compare import agreement_table, method_table
-
-    terminal.say_heading("Methods")
-    terminal.say(rich_table(method_table(found)))
-    terminal.say(
-        "Unassigned: rows in no cluster, or flagged as outliers. Agreement: with the first "
-        "clusterer or detector."
-    )
-    if len(found.labels) > 1:
-        terminal.say_heading("Agreement of clusters (adjusted Rand index)")
-        terminal.say(rich_table(agreement_table(found.label_agreement)))
-    if len(found.flagged) > 1:
-        terminal.say_heading("Agreement on outliers (Jaccard index)")
-        terminal.say(rich_table(agreement_table(found.flag_agreement)))
-    terminal.say_heading("Findings")
-    if len(found.rows) < found.n_rows:
-        terminal.say(f"- Only {len(found.rows):,} rows, drawn at random, were compared.")
-    for sentence in found.findings:
-        terminal.say(f"- {sentence}")
+    for heading, text in found.sections.items():
+        terminal.say_heading(heading)
+        terminal.say(text)
     terminal.warn([f"{r.name}: {text}" for r in found.results for text in r.warnings])
