@@ -59,8 +59,8 @@ class JoinedMixture(ClusterMixin, Estimator):
 
     Columns are standardised, so their units do not matter. A column with few values is blurred by
     the distance between neighbouring values, because a part on a single value would have an
-    infinite density. Results do not depend on the order of the rows. Costs half a second for 1,000
-    rows of five columns.
+    infinite density. There is no `sample_weight`. Results do not depend on the order of the rows.
+    Costs half a second for 1,000 rows of five columns.
 
     Implements :cite:`lecture20`, section 20.2, with `n_clusters`. Joining and the vote are original
     to typicality, see docs/theory.
