@@ -531,6 +531,7 @@ FILES = {
     "a stray quotation mark": ('a,b\n1,2\n"3"4,5\n', {}, Bad(3, None, "quotation mark")),
     "a stray mark in the names": ('a,"b"c\n1,2\n3,5\n', {}, Bad(1, None, "quotation mark")),
     "a quotation without end": ('a,b\n1,2\n"3' + "x\n" * 70_000, {}, Bad(3, None, "field limit")),
+    "a cell of many letters": ("x" * 200_000 + "\n1\n", {}, Bad(1, None, "field larger")),
     "a line without end": ("a,b\n1,2\n3," + "4" * 2**25, {}, Bad(3, None, "letters")),
     "text": ("a,b\n1,2\n3,x\n", {"columns": ["b"]}, Bad(3, "b", "'x' is not a number")),
     "a long text": ("a,b\n" + "x" * 99 + ",2\n", {"columns": ["a"]}, Bad(2, "a", r"'x{37}\.\.\.'")),

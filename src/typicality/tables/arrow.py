@@ -49,7 +49,7 @@ class ArrowTable(TableFile):
         for path, source in zip(self.paths, self.sources, strict=True):
             with _guarded(source, self.format), _OPENERS[self.format](path, source) as (found, _):
                 self.schema = found if self.schema is None else self._joined(found, source)
-        self.names, self.assumed = _named(self.schema, self.name)
+        self.names = _named(self.schema, self.name, self.assumed)
 
     def _joined(self, found: Any, source: str) -> Any:
         """The types that hold the values of the files so far and of one more."""
@@ -90,7 +90,7 @@ class MemoryTable(TableFile):
         super().__init__(**options)
         self.sources = [self.name]
         self._table = table
-        self.names, self.assumed = _named(table.schema, self.name)
+        self.names = _named(table.schema, self.name, self.assumed)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -217,7 +217,7 @@ def _records_of_lists(rows: list[list[Any]]) -> list[dict[str, Any]]:
     """Rows without names, or with names in the first one if that has text only."""
     first, *others = rows
     if others and all(isinstance(cell, str) for cell in first):
-        names, rows = list(named_columns(first)[0]), others
+        names, rows = list(named_columns(first, [])), others
     else:
         names = [f"column {j}" for j in range(1, max(map(len, rows)) + 1)]
     return [dict(zip(names, row, strict=False)) for row in rows]
@@ -242,10 +242,10 @@ def _text(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
-def _named(schema: Any, source: str) -> tuple[tuple[str, ...], list[Assumption]]:
+def _named(schema: Any, source: str, assumed: list[Assumption]) -> tuple[str, ...]:
     if not schema.names:
         raise TableError(f"{source} has no columns. Choose a file with columns of numbers.")
-    return named_columns(schema.names)
+    return named_columns(schema.names, assumed)
 
 
 def _rows_of_block(names: tuple[str, ...]) -> int:

@@ -17,13 +17,12 @@ from typicality._words import counted
 from typicality.exceptions import Remedy, TableError
 from typicality.tables.base import Assumption, Part, TableFile, require_same_columns
 from typicality.tables.cells import is_number
+from typicality.tables.layout import canonical, csv_delimiter
 from typicality.tables.lines import TextFile, n_breaks, open_text
 from typicality.tables.sniffing import (
     Dialect,
     TextSettings,
     bad_quotation,
-    canonical,
-    csv_delimiter,
     sniff,
 )
 

@@ -14,9 +14,10 @@ from typicality.exceptions import Remedy, TableError
 from typicality.tables.arrow import ArrowTable, open_frame, open_json
 from typicality.tables.base import Assumption, TableFile, reason_of
 from typicality.tables.delimited import DelimitedFile
+from typicality.tables.layout import WHITESPACE
 from typicality.tables.lines import normal_encoding
 from typicality.tables.sheets import open_sheet
-from typicality.tables.sniffing import WHITESPACE, TextSettings
+from typicality.tables.sniffing import TextSettings
 
 _PACKED = frozenset([".gz", ".bz2", ".zip", ".zst"])
 _SUFFIXES_OF = {
