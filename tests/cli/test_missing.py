@@ -52,6 +52,8 @@ def test_gaps_are_filled_and_empty_rows_left_out(call, file, frame, tmp_path):
     assert "became the median" in record["data"]["assumed"][0]
     labels = pd.read_csv(tmp_path / "out" / "labels.csv")["label"]
     assert list(np.flatnonzero(labels.isna())) == [9]
+    shares = pd.read_csv(tmp_path / "out" / "clusters.csv")["share"]
+    assert shares.sum() == pytest.approx(1.0, abs=1e-3)
     assert "became the median" in (tmp_path / "out" / "report.html").read_text(**TEXT)
     np.testing.assert_array_equal(
         typicality.load(tmp_path / "out").predict(frame), labels.fillna(-1)
