@@ -65,15 +65,9 @@ def _explained(result: "Result", at: Any) -> dict[str, Any]:
     expected = typical[0] if not names else run.unscaled(typical, judged.scaled[at])[0]
     usual = [run.in_words(name, value) for name, value in zip(names, expected, strict=True)]
     order = np.argsort(-np.abs(reasons.deviations[0]), kind="stable").tolist()
-    word, numbers = shown.numbers
-    return {
-        "row": int(shown.row_numbers[at[0]]),
-        "line": int(numbers[at[0]]) if word == "line" else None,
+    return result.row(at[0]) | {
         "kind": seen.kind,
-        "label": int(seen.labels[at[0]]),
-        "rarer_than": None if seen.rarity is None else float(seen.rarity[at[0]]),
         "strength_name": seen.strength_name,
-        "strength": float(seen.strength[at[0]]),
         "threshold": seen.cut if seen.kind == "detector" else None,
         "n_rows": seen.n_rows,
         "how": found.words,

@@ -87,6 +87,18 @@ class Result:
         shown, every = self.shown.take(self.fitted), slice(None)
         return Result(self.run, shown, self.run.judge(shown.rows, fitted=every), every)
 
+    def row(self, i: int) -> dict[str, Any]:
+        """Where a row is in the file, and what the model says of it, as JSON has it."""
+        shown, view = self.shown, self.judged.view
+        return {
+            "row": int(shown.row_numbers[i]),
+            "line": None if shown.lines is None else int(shown.lines[i]),
+            "label": int(view.labels[i]),
+            "strength": float(view.strength[i]),
+            "rarer_than": None if view.rarity is None else float(view.rarity[i]),
+            "p_value": None if view.p_values is None else float(view.p_values[i]),
+        }
+
     @property
     def fitted_rows(self) -> tuple[str, Places] | None:
         """What the fitted rows are called, and their numbers, if they are shown."""
@@ -175,18 +187,12 @@ def _notable(
     `reasons` are the columns in which a row is unusual and by how many spreads, `rivals` the two
     clusters that a row is between, the nearer one first.
     """
-    shown, view, (word, numbers) = result.shown, result.judged.view, result.shown.numbers
-    names = names_of(shown, named_by)
+    names = names_of(result.shown, named_by)
     return [
         {
-            "row": int(shown.row_numbers[i]),
-            "line": int(numbers[i]) if word == "line" else None,
-            "label": int(view.labels[i]),
-            "strength": float(view.strength[i]),
-            "rarer_than": None if view.rarity is None else float(view.rarity[i]),
-            "p_value": None if view.p_values is None else float(view.p_values[i]),
+            **result.row(int(i)),
             "name": names[i],
-            "cells": {name: texts[i] for name, texts in shown.cells.items()},
+            "cells": {name: texts[i] for name, texts in result.shown.cells.items()},
             "reasons": [],
             "rivals": [],
         }
