@@ -229,6 +229,20 @@ def test_prediction_names_the_estimator_when_columns_are_missing(model, three):
         model.predict_memberships(np.full((5, 6), np.nan))
 
 
+@pytest.mark.parametrize("n_columns", [2, 5])
+def test_rows_of_weight_k_are_k_copies(n_columns):
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(0, 1, (60, n_columns)), rng.normal(5, 1, (40, n_columns))])
+    copies = rng.integers(0, 4, len(X))
+    found = AutoClustering(random_state=0).fit(X, sample_weight=copies)
+    expected = AutoClustering(random_state=0).fit(np.repeat(X, copies, axis=0))
+    assert found.n_clusters_ == expected.n_clusters_ == 2
+    np.testing.assert_array_equal(found.labels_, expected.predict(X))
+    np.testing.assert_array_equal(found.memberships_, expected.predict_memberships(X))
+    with pytest.raises(ValueError, match="whole numbers of copies"):
+        AutoClustering().fit(X, sample_weight=copies + 0.5)
+
+
 def test_warnings_of_the_chosen_method_are_passed_on():
     with pytest.warns(ClusteringWarning, match="all rows of positive weight are one point"):
         AutoClustering().fit(np.ones((10, 2)))

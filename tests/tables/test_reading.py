@@ -178,6 +178,7 @@ COUNTED = np.arange(N) % 120
 # A column, its numbers, and what is said of it; beside two measurements.
 LEFT_OUT = {
     "Sample Number": (1 + COUNTED, "a counter: whole numbers from 1 up"),
+    "column": (np.r_[500:700, 10:110], "a counter: whole numbers from 10 up"),
     "Postal Code": (RNG.integers(10_000, 99_999, N), "whole numbers in a column called code"),
     "county": ([f"{i % 90:03}" for i in range(N)], "codes with zeros in front"),
     "zip": (RNG.integers(1, 9, N), "whole numbers in a column called zip"),

@@ -62,9 +62,7 @@ class AutoClustering(ClusterMixin, Estimator):
     that result is taken if it has fewer clusters.
 
     Columns are used in their own units. So scale them first, for example with
-    :class:`typicality.preprocessing.ColumnScaler`; only the mixture does not depend on units. There
-    is no `sample_weight`, because copies of a row are spread over the steps of the columns each for
-    itself.
+    :class:`typicality.preprocessing.ColumnScaler`; only the mixture does not depend on units.
 
     Original to typicality, see docs/theory.
 
@@ -133,7 +131,7 @@ class AutoClustering(ClusterMixin, Estimator):
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
+    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Choose a method, and find the clusters.
 
         Parameters
@@ -142,12 +140,14 @@ class AutoClustering(ClusterMixin, Estimator):
             The rows to cluster.
         y : ignored
             Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            The number of copies of each row. `estimator_` is fitted to the copies.
 
         Returns
         -------
         self
         """
-        return self._fit(X)
+        return self._fit(X, sample_weight)
 
     @like_rows
     def predict(self, X: ArrayLike) -> Labels:
@@ -209,6 +209,14 @@ class AutoClustering(ClusterMixin, Estimator):
                 "AutoClustering compares methods on all rows, which must be in memory. Use "
                 "AlphaCutClustering or SequentialPCM, or a sample of the rows."
             )
+        given = rows
+        if weight is not None:
+            if (weight != np.floor(weight)).any():
+                raise ValueError(
+                    "AutoClustering takes whole numbers of copies as sample_weight. For other "
+                    "weights, use AlphaCutClustering, FuzzyCMeans or EntropyCMeans."
+                )
+            rows = np.repeat(rows, weight.astype(np.intp), axis=0)
         if count_distinct_rows(rows, None, self.at_least) < self.at_least:
             raise ValueError(
                 f"at_least={self.at_least} is more than the number of distinct rows of X "
@@ -226,6 +234,9 @@ class AutoClustering(ClusterMixin, Estimator):
         self.agreement_ = getattr(chosen.model, "agreement_", 0.0)  # nothing else sees round groups
         if hasattr(self, "feature_names_in_"):
             chosen.model.feature_names_in_ = self.feature_names_in_
+        if weight is not None:
+            self.labels_ = chosen.model.predict(given)
+            self.memberships_ = chosen.model.predict_memberships(given)
         for warning in chosen.warnings:
             warn_again(warning)
 

@@ -79,9 +79,9 @@ def doubt_about(name: str, some: Doubles, low: float, high: float) -> Doubt | No
     steps = np.diff(some)
     if np.mean(steps == 1) >= _RUNNING and high - low >= 2:
         starts = some[1:][steps < 1]  # an age that is asked every year starts anywhere
-        is_counter = int(np.count_nonzero(starts == low)) >= _RUNNING * len(starts)
-        is_named = _MEASURED.fullmatch(called) is not None
-        return Doubt(f"a counter: whole numbers from {low:.0f} up", is_counter and not is_named)
+        at_lowest = int(np.count_nonzero(starts == low)) >= _RUNNING * len(starts)
+        is_counter = (at_lowest or n_values == len(some)) and not _MEASURED.fullmatch(called)
+        return Doubt(f"a counter: whole numbers from {low:.0f} up", is_counter)
     if is_year and len(words) == 1 and low >= 40 and high <= 99:  # may be ages
         return Doubt(f"years from {low:.0f} to {high:.0f}", is_certain=False)
     what = f"whole numbers in a column called {last}"
