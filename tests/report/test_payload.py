@@ -21,6 +21,7 @@ from typicality import (
 )
 from typicality.fitted import view
 from typicality.preprocessing import PlaceScaler
+from typicality.report.certainty import how_sure
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation
 from typicality.report.payload import build_payload, profile_words
@@ -305,6 +306,27 @@ def test_dates_and_huge_numbers_keep_their_digits(prototypes, rows, values):
 def test_every_method_says_how_sure_it_is(model, words):
     rows = three_groups(np.random.default_rng(5))
     assert words in payload_of(fitted(model, rows), rows)["certainty"]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "n_clusters", "words"),
+    [
+        (0.0, 1, "One cluster: the density has no gap between groups."),
+        (0.9999, 1, "One cluster: the clearest gap has 99 % of the depth of the gaps that chance"),
+        (
+            0.003,
+            2,
+            "A split was requested, but the evidence for it is weak: the clearest gap has 1 %",
+        ),
+        (3.14, 2, "There is more than one cluster: the clearest gap is 3.1 times as deep as"),
+    ],
+)
+def test_evidence_is_never_rounded_to_the_other_side(evidence, n_clusters, words):
+    rows = three_groups(np.random.default_rng(5))
+    model = fitted(AlphaCutClustering(), rows)
+    model.evidence_, model.n_clusters_ = evidence, n_clusters
+    table = Explanation(view(model, rows), FeatureTable(["a", "b", "c"], rows, rows)).clusters
+    assert how_sure(model, view(model, rows), table).startswith(words)
 
 
 def test_false_discoveries_are_told_as_they_were_asked_for():

@@ -54,17 +54,21 @@ def _of_detector(model: Any, found: FittedView) -> str:
 
 
 def _of_evidence(model: Any) -> str:
-    gap = (
-        f"the clearest gap is {_digits(model.evidence_)} times as deep as the gaps that chance can "
-        "make in a single cluster"
-    )
+    evidence = model.evidence_
+    chance = "the gaps that chance can make in a single cluster"
+    if evidence >= 1:
+        gap = f"the clearest gap is {_digits(evidence)} times as deep as {chance}"
+    elif evidence > 0:
+        gap = f"the clearest gap has {max(1, int(100 * evidence))} % of the depth of {chance}"
+    else:
+        gap = "the density has no gap between groups"
     if model.n_clusters_ <= 1:
-        return f"One cluster: {gap}, and a second cluster needs a gap at least as deep as these."
+        return f"One cluster: {gap}."
     scales = (
         f"coarse and fine views of the data agree {_agree(model.agreement_)} on the clusters "
         f"({model.agreement_:.2f} of 1)"
     )
-    if model.evidence_ < 1:
+    if evidence < 1:
         return f"A split was requested, but the evidence for it is weak: {gap}; {scales}."
     return f"There is more than one cluster: {gap}; {scales}."
 
