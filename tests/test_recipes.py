@@ -60,12 +60,14 @@ def copied(value):
 
 
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+# LogisticRegression of older versions of scikit-learn sets options that SciPy 1.16 deprecates.
+@pytest.mark.filterwarnings("ignore:scipy.optimize. The `disp` and `iprint`:DeprecationWarning")
 @pytest.mark.parametrize("name", RECIPES)
 def test_recipe_prints_what_it_says(name):
     import matplotlib.pyplot as plt
 
     page, text = RECIPES[name]
-    for optional in re.findall(r">>> import (torch)\b", text):
+    for optional in re.findall(r">>> (?:import|from) (torch|sklearn\.callback)\b", text):
         pytest.importorskip(optional, reason=f"{optional} is not installed")
     top = names_at_the_top(page)
     run(page, text, {key: copied(value) for key, value in top.items() if key != "__builtins__"})
