@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from reference.page_labels import decode
+from sklearn_checks import needs_names_of_polars
 from typicality import AlphaCutClustering, FuzzyCMeans
 from typicality.report import Report
 
@@ -209,7 +210,10 @@ def test_columns_that_steps_make_are_shown_where_they_take_the_place_of_others(r
     assert_allclose(shown, pipeline[:-1].transform(rows)[:, 0], rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+@pytest.mark.parametrize(
+    "library",
+    [pytest.param(pd, id="pandas"), pytest.param(pl, id="polars", marks=needs_names_of_polars)],
+)
 def test_text_columns_of_display_are_shown_as_cells(model, rows, library):
     words = ["left"] * 30 + ["right"] * 30
     display = library.DataFrame({"x": rows[:, 0], "side": words, "y": rows[:, 1]})
