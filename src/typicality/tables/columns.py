@@ -231,15 +231,8 @@ def read_rows(
     """Read the columns of numbers of a table into memory.
 
     Currency signs, percent signs and separators of thousands are removed: $7,440 is 7440. True is
-    1, and false is 0. Columns with several signs, or with percentages and other numbers, are not
-    used.
-
-    These columns are left out, with a reason: text and dates; columns without values; constant
-    columns; and identifiers. An identifier is a column of integers whose name ends with "id" (such
-    as user_id), or a column that numbers the rows: in a file of ten rows or more, distinct integers
-    that fill a range as long as the file. If two other columns remain, these are left out, too:
-    years in a column called year, counters, codes such as postal codes, and classes. The first
-    10,000 numbers of a column decide.
+    1, and false is 0. Columns that are no measurements are left out, with a reason, as docs/cli.md
+    lists them; the first 10,000 numbers of a column decide.
 
     A table of more than 2**27 numbers raises an error as soon as its size is known; read such a
     table with :func:`typicality.open_rows`.
