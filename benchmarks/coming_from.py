@@ -129,9 +129,17 @@ def compare_c_means(problem: Arrays, peers: Arrays) -> list[Compared]:
     possibilistic = PossibilisticCMeans(
         3, objective="1993", m=2, eta_scale=1, init=problem["iris_start"], **_TIGHT
     ).fit(problem["iris"])
-    differences = _differences(possibilistic, problem["iris_new"], peers, "fuzzy-c-means PCM, m=2")
-    ours = "PossibilisticCMeans(objective='1993', m=2, eta_scale=1)"
-    return [*found, Compared("fuzzy-c-means PCM, m=2, iris", ours, differences)]
+    ellipsoids = FuzzyCMeans(
+        3, m=2, covariance_type="full", shrinkage=0, init=problem["iris_start"], **_TIGHT
+    ).fit(problem["iris"])
+    for case, model, ours in [
+        ("PCM", possibilistic, "PossibilisticCMeans(objective='1993', m=2, eta_scale=1)"),
+        ("GK", ellipsoids, "FuzzyCMeans(covariance_type='full', shrinkage=0)"),
+    ]:
+        case = f"fuzzy-c-means {case}, m=2"
+        differences = _differences(model, problem["iris_new"], peers, case)
+        found.append(Compared(f"{case}, iris", ours, differences))
+    return found
 
 
 def indices_of(model: FuzzyCMeans, X: NDArray) -> NDArray:

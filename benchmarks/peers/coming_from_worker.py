@@ -7,12 +7,14 @@ versions of the peers as JSON.
 
 import json
 import sys
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import skfuzzy
 from fcmeans import FCM, PCM, fuzzy_silhouette, xie_beni
+from fcmeans.gk import GK
 from pyod.models.kde import KDE
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
@@ -45,6 +47,11 @@ def fcm(problem, rows, m):
 def pcm(problem, rows, m):
     """Possibilistic c-means of fuzzy-c-means."""
     return _fcm(PCM, problem, rows, m)[1]
+
+
+def gk(problem, rows, m):
+    """Gustafson-Kessel of fuzzy-c-means, without its regularisation."""
+    return _fcm(partial(GK, reg=0.0), problem, rows, m)[1]
 
 
 def _fcm(kind, problem, rows, m):
@@ -89,6 +96,7 @@ CASES = {
     "fuzzy-c-means FCM, m=2": lambda problem: fcm(problem, "iris", 2.0),
     "fuzzy-c-means FCM, m=1.3": lambda problem: fcm(problem, "wine", 1.3),
     "fuzzy-c-means PCM, m=2": lambda problem: pcm(problem, "iris", 2.0),
+    "fuzzy-c-means GK, m=2": lambda problem: gk(problem, "iris", 2.0),
     "KMeans": lambda problem: kmeans(problem, "iris"),
     "GaussianMixture": lambda problem: mixture(problem, "iris"),
     "density": lambda problem: density(problem, "iris"),

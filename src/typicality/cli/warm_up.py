@@ -11,6 +11,7 @@ KERNELS = ("Gaussian", "Laplacian", "Cauchy")
 FITS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("AlphaCutClustering", {}),
     ("AlphaCutClustering", {"sigma": 1.0}),
+    ("FuzzyCMeans", {"n_clusters": 2}),
     ("PossibilisticCMeans", {"n_clusters": 2}),
     ("PossibilisticCMeans", {"n_clusters": 2, "objective": "1993"}),
     ("SparseAdaptivePCM", {"n_clusters": 2}),
