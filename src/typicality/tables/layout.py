@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from typicality.tables.cells import (
     NEARLY_ALL,
-    has_decimal_comma,
     is_missing,
     is_number,
     unmarked,
@@ -102,7 +101,7 @@ class Layout(NamedTuple):
     def has_decimal_commas(self) -> bool:
         """Whether all commas in cells are decimal commas."""
         commas = [cell for row in self.rows for cell in row if "," in cell]
-        return bool(commas) and all(map(has_decimal_comma, commas))
+        return bool(commas) and all(is_number(cell, ",") for cell in commas)
 
     @property
     def has_many_numbers(self) -> bool:
@@ -117,8 +116,7 @@ def _part_of_numbers(rows: Sequence[Sequence[str]]) -> float:
     """The part of the cells below the first row, if there are some."""
     cells = [cell for row in rows[1:] or rows for cell in row if not is_missing(cell)]
     n_numbers = sum(
-        is_number(cell) or has_decimal_comma(cell) or unmarked(cell, ".") is not None
-        for cell in cells
+        is_number(cell) or is_number(cell, ",") or unmarked(cell, ".") is not None for cell in cells
     )
     return n_numbers / max(len(cells), 1)
 

@@ -138,7 +138,8 @@ def open_text(path: Path, source: str, encoding: str) -> Iterator[TextFile]:
 
 def n_breaks(text: str) -> int:
     """The number of line breaks in a text."""
-    return text.count("\n") + text.count("\r") - text.count("\r\n")
+    n_feeds = text.count("\n")
+    return n_feeds + text.count("\r") - text.count("\r\n") if "\r" in text else n_feeds
 
 
 def encoding_of(start: bytes, given: str | None) -> str:
