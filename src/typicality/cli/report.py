@@ -136,7 +136,7 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     chosen = results.get("explanation")
     versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
     return [
-        ("Rows and columns", " ".join(record["about"])),
+        ("Rows and columns", " ".join(record.get("about", []))),
         *(
             ("Ordered", f"{name}: {', '.join(order)}; it is used by rank.")
             for name, order in data["ordered"].items()
