@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import typicality
 from typicality.compiled import arithmetic, jit
 from typicality.compiled.pair_sums import sum_pairs
-from typicality.compiled.sweep import fold_rows, write_rows
+from typicality.compiled.sweep import fold_rows
 from typicality.kernels import Stationary
 from typicality.kernels.stationary import CompiledKernel, SinglePrecision
 from typicality.membership.base import Array, CompiledRule, NearestPrototype, labels
@@ -71,11 +71,11 @@ def double(x):
 
 def test_a_change_of_what_cached_code_calls_compiles_it_again(copy_of_the_package, tmp_path):
     code = (
-        "import json, numpy as np\nfrom typicality.compiled.sweep import write_rows\n"
+        "import json, numpy as np\nfrom typicality.compiled.sweep import fold_rows\n"
         "from typicality.compiled import small\nsmall._LONGEST = -1.0\n"
         "from typicality.spaces import Euclidean\nfrom typicality.membership import Hard\n"
         "X = np.arange(6.0).reshape(3, 2)\n"
-        "u = Euclidean(X).at(X[:1]).memberships(Hard(), X)\nstats = write_rows.on_disk.stats\n"
+        "u = Euclidean(X).at(X[:1]).memberships(Hard(), X)\nstats = fold_rows.on_disk.stats\n"
         "print(json.dumps([sum(stats.cache_hits.values()), u.ravel().tolist()]))"
     )
     folders = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
@@ -159,7 +159,6 @@ def test_a_rule_is_one_class_and_its_compiled_form(rng):
     assert_allclose(fast.memberships(rule, X), rule.memberships(fast.sqdist(X)), rtol=1e-13)
     assert_array_equal(fast.labels(rule, X), labels(rule, fast.sqdist(X)))
     assert in_memory_only(fold_rows, LorentzianForm)
-    assert in_memory_only(write_rows, LorentzianForm)
 
 
 # ---- how a kernel enters: one class and its compiled form ---------------------------------------

@@ -99,7 +99,7 @@ def test_warm_up_runs_fits_in_processes(monkeypatch):
 def test_warm_up_compiles_the_loops_of_all_rules_and_kernels():
     from typicality.compiled.pair_sums import sum_pairs
     from typicality.compiled.point_sums import coincidences_at, log_sums_at, sum_at
-    from typicality.compiled.sweep import fold_rows, write_rows
+    from typicality.compiled.sweep import fold_rows
 
     for kernel in warm_up.KERNELS:
         warm_up.run_sums(kernel)
@@ -113,4 +113,3 @@ def test_warm_up_compiles_the_loops_of_all_rules_and_kernels():
         assert forms(loop) >= {"GaussianForm", "LaplacianForm", "CauchyForm"}
     ours = {type(rule.compiled_form).__name__ for rule in instances.rules(2)} - {"NoneType"}
     assert forms(fold_rows) >= ours
-    assert forms(write_rows) >= ours - {"HardForm"}  # of hard rules there are only labels

@@ -1,19 +1,32 @@
 """One-cluster PCM and its alpha-cuts with the rule to stop of filippone2007 and filippone2010."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from typicality import AlphaCutClustering, OneClusterPCM
-from typicality.membership.spread import (
-    FixedSpread,
-    ReestimatedSpread,
-    SpreadUpdate,
-    smallest_spread,
-)
+from typicality.membership.spread import FixedSpread, SpreadUpdate, smallest_spread
 from typicality.solve.step import Alternation, Step
 
-__all__ = ["PaperAlphaCut", "PaperOneCluster", "RenewedEta"]
+__all__ = ["PaperAlphaCut", "PaperOneCluster", "ReestimatedSpread", "RenewedEta"]
+
+
+@dataclass(frozen=True)
+class ReestimatedSpread:
+    """Spreads that are estimated again after each iteration (2010, after eq. 17).
+
+    The objective changes in each iteration, so it can rise, and the spreads can shrink to zero.
+    """
+
+    eta_scale: float
+    smallest: float
+    labelled: ClassVar[bool] = False
+
+    def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
+        """As `SpreadUpdate` has it."""
+        eta = np.maximum(self.eta_scale * sweep.within_sqdist, self.smallest)
+        return rule.with_spread(eta), sweep.prototypes
 
 
 class _ByMemberships:

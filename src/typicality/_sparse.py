@@ -9,20 +9,6 @@ from scipy.sparse import csr_array, issparse
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Places
 
-__all__ = [
-    "SparseArray",
-    "as_dense",
-    "is_sparse",
-    "row_distances",
-    "sparse_distances",
-    "sparse_medians",
-    "sparse_order",
-    "sparse_products",
-    "sparse_rows",
-    "sqdist_to_points",
-    "stack_rows",
-]
-
 # |x|^2 - 2 x.y + |y|^2 loses digits where it is less than this share of |x|^2 + |y|^2. Such
 # distances are computed again, feature by feature; all others are known to about 1e-12.
 _CANCELLED = 1e-3

@@ -14,21 +14,6 @@ from sklearn import get_config
 from typicality._cached import cached_property
 from typicality._compat import convert_to_numpy
 
-__all__ = [
-    "Foreign",
-    "OnDevice",
-    "Place",
-    "array_namespace",
-    "array_of",
-    "device_of",
-    "is_followed",
-    "is_foreign",
-    "is_tensor",
-    "place_of",
-    "resident",
-    "tensor_of",
-]
-
 
 class Foreign(NamedTuple):
     """Where arrays of a library other than NumPy and torch are.
@@ -87,6 +72,8 @@ def device_of(X: Any) -> Place | None:
 
 def array_of(X: Any) -> Any:
     """A tensor as an array of NumPy, which shares its memory on a CPU; anything else as it is."""
+    if isinstance(X, np.ndarray):
+        return X
     if isinstance(X, OnDevice):
         return X.host
     if not is_tensor(X):

@@ -167,8 +167,6 @@ def tree_sum(part: Callable[[int], Sum], n_parts: int) -> Sum:
     A thread adds up a whole branch of the tree, so the sum has the same bits for any number of
     threads, and few parts are in memory.
     """
-    if n_parts == 1:  # the case of small fits, hundreds of times in each
-        return part(0)
     size, n_branches = 1, _TASKS_PER_THREAD * _n_threads()
     while size * n_branches < n_parts:
         size *= 2

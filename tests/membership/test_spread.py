@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from regenerating.one_cluster import ReestimatedSpread
 from typicality.membership import Possibilistic1993, Possibilistic1996
 from typicality.membership.spread import (
     AdaptedSpread,
     FixedSpread,
-    ReestimatedSpread,
     spread_from_gaps,
     spread_from_partition,
     spread_from_separation,

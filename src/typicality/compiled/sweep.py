@@ -178,13 +178,6 @@ def _add_two_by_four(columns, weights, k, j, sums):
 
 
 @inlined
-def _store(tile, start, stop, out):
-    for r in range(stop - start):
-        for k in range(tile.shape[0]):
-            out[start + r, k] = tile[k, r]
-
-
-@inlined
 def _store_labels(form, sqdist, degrees, start, stop, labels):
     for r in range(stop - start):
         best = inf
@@ -222,12 +215,13 @@ def _weigh(weights, weight):
 def fold_rows(
     form, X, sample_weight, origin, centers, tile_rows, sums, labels, member_sums, memberships_out
 ):
-    """Add the rows of a block to `sums`; returns their objective.
+    """Add rows to `sums`, and fill `labels` and `memberships_out`; returns the objective.
 
     `sums` has shape (n_clusters, n_features + 2): first moments about the origin, mass, and
-    weighted squared distances. An empty `sample_weight` stands for ones. Where `labels` is not
-    empty it is filled, and `member_sums`, of shape (n_clusters, n_features), gets the first moments
-    of the rows of each label unless it is empty. `memberships_out` is filled where it is not empty.
+    weighted squared distances. `member_sums`, of shape (n_clusters, n_features), gets the first
+    moments of the rows of each label. What is empty is left out; an empty `sample_weight` stands
+    for ones. Every row takes the same path through a full tile, so it gets the same numbers alone
+    and in any batch.
     """
     n_samples, n_features = X.shape
     n_clusters = centers.shape[0]
@@ -244,13 +238,18 @@ def fold_rows(
         _load(X, start, stop, origin, columns)
         _load_weights(sample_weight, start, stop, weight)
         _squared_distances(columns, centers, sqdist)
-        memberships(form, sqdist, low, total, weights)
+        if sums.size or memberships_out.size or ranks_by_membership(form):
+            memberships(form, sqdist, low, total, weights)
         if memberships_out.size:
-            _store(weights, start, stop, memberships_out)
+            for r in range(stop - start):
+                for k in range(n_clusters):
+                    memberships_out[start + r, k] = weights[k, r]
         if labels.size:
             _store_labels(form, sqdist, weights, start, stop, labels)
             if member_sums.size:
                 _add_members(columns, weight, labels[start:stop], member_sums)
+        if sums.size == 0:
+            continue
         pull(form, sqdist, low, total, weights, value)
         if sample_weight.size or stop - start < tile_rows:
             _weigh(weights, weight)
@@ -258,33 +257,3 @@ def fold_rows(
             objective += weight[r] * value[r]
         _add_moments(columns, weights, sqdist, sums)
     return objective
-
-
-@Loop
-def write_rows(
-    form, X, origin, centers, tile_rows, first, last, sqdist_out, memberships_out, labels
-):
-    """Squared distances, memberships and labels of rows `first` to `last`; empty outputs are left.
-
-    Every row takes the same path through a full tile, so it gets the same numbers alone and in any
-    batch.
-    """
-    n_features = X.shape[1]
-    n_clusters = centers.shape[0]
-    columns = empty((n_features, tile_rows), X.dtype)
-    sqdist = empty((n_clusters, tile_rows), X.dtype)
-    degrees = empty((n_clusters, tile_rows), X.dtype)
-    low = empty(tile_rows, X.dtype)
-    total = empty(tile_rows, X.dtype)
-    for start in range(first, last, tile_rows):
-        stop = min(start + tile_rows, last)
-        _load(X, start, stop, origin, columns)
-        _squared_distances(columns, centers, sqdist)
-        if sqdist_out.size:
-            _store(sqdist, start, stop, sqdist_out)
-        if memberships_out.size or (labels.size and ranks_by_membership(form)):
-            memberships(form, sqdist, low, total, degrees)
-        if memberships_out.size:
-            _store(degrees, start, stop, memberships_out)
-        if labels.size:
-            _store_labels(form, sqdist, degrees, start, stop, labels)

@@ -7,17 +7,6 @@ import numpy as np
 
 from typicality._typing import Doubles, Places
 
-__all__ = [
-    "AdaptedSpread",
-    "FixedSpread",
-    "ReestimatedSpread",
-    "SpreadUpdate",
-    "smallest_spread",
-    "spread_from_gaps",
-    "spread_from_partition",
-    "spread_from_separation",
-]
-
 SMALLEST_SHARE = 1e-12  # of the total variance: below this a spread is taken for zero
 
 
@@ -41,37 +30,6 @@ class FixedSpread:
 
     def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
         return rule, sweep.prototypes
-
-
-@dataclass(frozen=True)
-class ReestimatedSpread:
-    r"""Spreads that are estimated again after each iteration.
-
-    .. math:: \eta_k = \gamma \frac{\sum_h w_{hk} d_{hk}}{\sum_h w_{hk}}
-
-    .. warning::
-        The objective changes in each iteration, so it can rise. The spreads can shrink to zero: for
-        the 1996 form and a Gaussian cluster in d dimensions with variance s in each, the fixed
-        point is :math:`\eta = (\gamma d - 2) s`. So a cluster with an effective dimension
-        :math:`d \le 2 / \gamma` collapses to a point. Prefer fixed spreads.
-
-    Implements :cite:`filippone2010`, eq. (10) and the remark after eq. (17): "at each iteration".
-
-    Parameters
-    ----------
-    eta_scale : float, default=1.0
-        The factor of the mean squared distance.
-    smallest : float, default=0.0
-        The smallest spread.
-    """
-
-    eta_scale: float = 1.0
-    smallest: float = 0.0
-    labelled: ClassVar[bool] = False
-
-    def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
-        eta = np.maximum(self.eta_scale * sweep.within_sqdist, self.smallest)
-        return rule.with_spread(eta), sweep.prototypes
 
 
 @dataclass(frozen=True)

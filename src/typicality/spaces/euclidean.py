@@ -104,44 +104,55 @@ class Centroids(Prototypes):
         norms = rows.square().sum(dim=1, keepdim=True) + centers.square().sum(dim=1)
         return torch.addmm(norms, rows, centers.T, alpha=-2.0).clamp_(min=0.0)
 
-    def is_small(self, n_rows: int) -> bool:
-        """Whether arrays are quick enough for so many rows, by the sizes alone."""
+    def form_of(self, rule: MembershipRule, X: Any, n_rows: int) -> Any:
+        """The compiled form of a rule; None where arrays are as quick, by the sizes alone.
+
+        There is no compiled code for the distances of a subclass.
+        """
         per_entry = _ENTRY_SECONDS + _PRODUCT_SECONDS * len(self.origin)
-        return is_small(_SWEEPS * n_rows * self.n_clusters * per_entry)
+        small = is_small(_SWEEPS * n_rows * self.n_clusters * per_entry)
+        return None if small or is_sparse(X) or type(self) is not Centroids else rule.compiled_form
 
     def judge(
         self, rule: MembershipRule, X: Any, *, memberships: bool = True
     ) -> tuple[NDArray[np.int32], Floats | None]:
-        form = rule.compiled_form
-        is_plain = type(self) is Centroids  # there is no compiled code for other distances
-        if form is None or not is_plain or is_sparse(X) or self.is_small(len(X)):
+        form = self.form_of(rule, X, len(X))
+        if form is None:
             return super().judge(rule, X, memberships=memberships)
-        from typicality.compiled.sweep import write_rows
-
-        nothing, preferred = np.empty((0, 0), X.dtype), np.empty(len(X), np.int32)
-        degrees = np.empty((len(X), self.n_clusters), X.dtype) if memberships else nothing
-        given = (*self._compiled(X), self.tile_rows)
+        preferred, nothing = np.empty(len(X), np.int32), np.empty((0, 0))
+        degrees = np.empty((len(X), self.n_clusters if memberships else 0), X.dtype)
 
         def write(first: int, last: int) -> None:
-            write_rows(form, *given, first, last, nothing, degrees, preferred)
+            own = slice(first, last)
+            self.fold_compiled(form, X[own], None, nothing, preferred[own], nothing, degrees[own])
 
         over_ranges(write, len(X), at_least=_ROWS_PER_THREAD)
         return preferred, degrees if memberships else None
 
-    def _compiled(self, X: Floats) -> tuple[Floats, Floats, Floats]:
-        """Rows, origin and offsets for compiled code, which does not look where it reads."""
+    def fold_compiled(
+        self,
+        form: Any,
+        X: Floats,
+        weight: Floats | None,
+        sums: Doubles,
+        labels: NDArray[np.int32],
+        members: Doubles,
+        memberships: Floats,
+    ) -> float:
+        """Fill in what is not empty, and return the objective; no (n, c) matrix is formed."""
+        from typicality.compiled.sweep import fold_rows
+
         if X.ndim != 2 or X.shape[1] != len(self.origin):
             raise ValueError(
                 f"X has shape {X.shape}, but the prototypes have {len(self.origin)} features: "
                 "pass rows with the same features."
             )
-        return _read_only(X), _read_only(self.origin), _read_only(self.offsets.astype(X.dtype))
-
-    @property
-    def tile_rows(self) -> int:
-        """Rows of a tile of compiled code; they depend on the shapes alone, never on threads."""
-        largest = max(self.n_clusters, len(self.origin))
-        return int(2 ** np.clip(np.log2(_TILE_ENTRIES / largest) // 1, 4, 8))
+        weight = np.empty(0, X.dtype) if weight is None else weight
+        read = map(_read_only, (X, weight, self.origin, self.offsets.astype(X.dtype)))
+        # By the shapes alone, never by the number of threads.
+        tile_rows = int(2 ** np.clip(np.log2(_TILE_ENTRIES / max(self.offsets.shape)) // 1, 4, 8))
+        written = sums, labels, members, memberships
+        return fold_rows(form, *read, tile_rows, *written)  # type: ignore[no-any-return]
 
 
 class Euclidean(Space[Centroids]):
@@ -198,31 +209,20 @@ class Euclidean(Space[Centroids]):
             from typicality.spaces.torch_sweep import fused_sums
 
             return None if wanted.counted else fused_sums(rule, prototypes, block)
-        form = rule.compiled_form
-        if form is None or is_sparse(block.X) or prototypes.is_small(self.rows.n_rows):
+        form = prototypes.form_of(rule, block.X, self.rows.n_rows)
+        if form is None:
             return None
-        return self._fold_compiled(form, prototypes, block, wanted)
-
-    def _fold_compiled(
-        self, form: Any, prototypes: Centroids, block: Block, wanted: Wanted
-    ) -> Sums:
-        """The sums of a block of an array, tile by tile; no (n, c) matrix is formed."""
-        from typicality.compiled.sweep import fold_rows
-
-        X, (c, d), labels = block.X, prototypes.offsets.shape, wanted.labels
-        rows, origin, centers = prototypes._compiled(X)
-        weight = _read_only(np.empty(0, X.dtype) if block.weight is None else block.weight)
+        X, weight, (c, d) = block.X, block.weight, prototypes.offsets.shape
+        sums, members = np.zeros((c, d + 2)), np.zeros((c if wanted.members else 0, d))
+        labels, degrees = wanted.labels, wanted.memberships
         if labels is None:
             labels = np.empty(len(X) if wanted.counted else 0, np.int32)
-        memberships = wanted.memberships
-        if memberships is None:
-            memberships = np.empty((0, 0), X.dtype)
-        sums, members = np.zeros((c, d + 2)), np.zeros((c if wanted.members else 0, d))
-        given, filled = (rows, weight, origin, centers), (sums, labels, members, memberships)
-        objective = fold_rows(form, *given, prototypes.tile_rows, *filled)
-        first, mass, within = sums[:, :-2], sums[:, -2], sums[:, -1]
-        tally = Tally.of(labels, block.weight, c) if wanted.counted else 0
-        return Sums(first, mass, within, mass, objective, tally, members)
+        if degrees is None:
+            degrees = np.empty((0, 0), X.dtype)
+        objective = prototypes.fold_compiled(form, X, weight, sums, labels, members, degrees)
+        tally = Tally.of(labels, weight, c) if wanted.counted else 0
+        mass = sums[:, -2]
+        return Sums(sums[:, :-2], mass, sums[:, -1], mass, objective, tally, members)
 
     def over(self, rows: Rows) -> "Euclidean":
         """A space of the same kind over other rows."""
