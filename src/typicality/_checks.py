@@ -49,7 +49,7 @@ def check_rows(
             estimator.n_features_in_ = X.shape[1]
             vars(estimator).pop("feature_names_in_", None)
             rows_there: Any = X
-            return rows_there  # type: ignore[no-any-return]
+            return rows_there
         X = X.host
     if getattr(X, "ndim", 2) > 2:
         raise ValueError(

@@ -50,8 +50,7 @@ class SparseArray(csr_array):  # type: ignore[misc]
     def sqnorms(self) -> Doubles:
         """The squared length of each row."""
         squares = self._with(self.data.astype(np.float64) ** 2)
-        sums: Doubles = squares @ np.ones(self.shape[1])
-        return sums
+        return squares @ np.ones(self.shape[1])
 
     @cached_property
     def transposed(self) -> csr_array:
@@ -96,8 +95,7 @@ def sparse_rows(X: Any) -> SparseArray:
 
 def as_dense(X: Any) -> Floats:
     """Few rows as an array."""
-    dense: Floats = X.toarray() if is_sparse(X) else np.asarray(X)
-    return dense
+    return X.toarray() if is_sparse(X) else np.asarray(X)
 
 
 def stack_rows(parts: list[Any]) -> Any:
@@ -141,10 +139,7 @@ def sqdist_to_points(X: SparseArray, points: Floats, origin: Floats | None = Non
 
 def sparse_products(X: Any, Y: Any) -> Doubles:
     """Scalar products of rows, one of which or both are sparse; each pair by itself."""
-    products: Doubles = (
-        sparse_rows(X).astype(np.float64, copy=False) @ sparse_rows(Y).transposed
-    ).toarray()
-    return products
+    return (sparse_rows(X).astype(np.float64, copy=False) @ sparse_rows(Y).transposed).toarray()
 
 
 def sparse_distances(X: Any, Y: Any, metric: str) -> Doubles:
@@ -157,8 +152,7 @@ def sparse_distances(X: Any, Y: Any, metric: str) -> Doubles:
     if metric == "cityblock":
         from sklearn.metrics.pairwise import manhattan_distances
 
-        apart: Doubles = manhattan_distances(X.astype(np.float64), Y.astype(np.float64))
-        return apart
+        return manhattan_distances(X.astype(np.float64), Y.astype(np.float64))
     total = X.sqnorms[:, None] + Y.sqnorms
     sqdist: Doubles = total - 2.0 * sparse_products(X, Y)
     rows, others = np.nonzero(sqdist < _CANCELLED * total)
@@ -173,8 +167,7 @@ def row_distances(X: Any, Y: Any, metric: str) -> Doubles:
     """The distance of each row of X to the row of Y of the same number."""
     apart = SparseArray(X.astype(np.float64) - Y.astype(np.float64))
     if metric == "cityblock":
-        total: Doubles = abs(apart) @ np.ones(X.shape[1])
-        return total
+        return abs(apart) @ np.ones(X.shape[1])
     sqdist: Doubles = apart.sqnorms
     return np.sqrt(sqdist) if metric == "euclidean" else sqdist
 

@@ -50,8 +50,7 @@ def _n_threads() -> int:
     if "sklearn" in sys.modules:
         from typicality._compat import effective_n_threads
 
-        n_threads: int = effective_n_threads()
-        return n_threads
+        return effective_n_threads()
     limit = os.environ.get("OMP_NUM_THREADS", "")
     n_cores = os.cpu_count() or 1
     return max(1, min(int(limit), n_cores)) if limit.isdecimal() else n_cores
@@ -172,12 +171,13 @@ def tree_sum(part: Callable[[int], Sum], n_parts: int) -> Sum:
         size *= 2
 
     def branch(numbers: slice) -> Sum:
-        return _added(part(number) for number in range(numbers.start, numbers.stop))
+        return added(part(number) for number in range(numbers.start, numbers.stop))
 
-    return _added(over_blocks(branch, n_parts, size))
+    return added(over_blocks(branch, n_parts, size))
 
 
-def _added(parts: Iterable[Sum]) -> Sum:
+def added(parts: Iterable[Sum]) -> Sum:
+    """The sum of some parts in the order of `TreeSum`."""
     sums = TreeSum[Sum]()
     for part in parts:
         sums.add(part)
@@ -309,8 +309,7 @@ if hasattr(os, "register_at_fork"):  # another thread may hold the lock just the
 @cache
 def _blas(scipy_is_loaded: bool) -> list[Any]:
     """The libraries of BLAS: SciPy brings one of its own."""
-    libraries: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
-    return libraries
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
 def _limit_blas(limits: Iterable[tuple[Any, int]]) -> None:

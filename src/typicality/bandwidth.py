@@ -131,7 +131,7 @@ def median_distance(
     if len(rows) < 2:
         return 0.0
     if resident(X) is not None:
-        from typicality.rows.torch_distinct import median_of_distances
+        from typicality.rows.tensor import median_of_distances
 
         return median_of_distances(rows, metric, str(resident(X).device))
     if is_sparse(rows) or has_compiled_distances(*rows.shape):

@@ -115,8 +115,7 @@ class LeaveOneOut:
     @property
     def weights(self) -> Doubles:
         """The weights of the training rows in the mean, shape (n, 1)."""
-        weights: Doubles = self.mean.source[1]
-        return weights
+        return self.mean.source[1]
 
     def without_copies(self) -> Self:
         """The same scores where no row is taken for a training row."""
@@ -167,7 +166,7 @@ class LeaveOneOut:
 
     def _by_floor(self, rows: Floats) -> Scored:
         sums = self.mean.sums
-        apart = sums.complement_at(rows)[:, 0]
+        apart = sums.at(rows, complement=True)[:, 0]
         scores = np.log(np.maximum(1.0 - apart, sums.rtol))
         return Scored(scores, np.log1p(sums.rtol - apart) - scores, np.zeros(len(rows)))
 
@@ -238,7 +237,7 @@ class LeaveOneOut:
         scores, error = np.log(without) - np.log1p(-unit), -np.log1p(-error / without)
         near = np.flatnonzero(well_known & (similarity > _NEARLY_ONE))
         if len(near):  # one minus a small number: the logarithm of the sum would be rounding
-            apart = sums.complement_at(rows[near])[:, 0]
+            apart = sums.at(rows[near], complement=True)[:, 0]
             scores[near] = np.log1p(-apart / (1.0 - unit[near]))
             error[near] = -np.log1p(-(sums.rtol + _ROUNDING * apart) / (1.0 - apart - unit[near]))
         return scores, error, well_known

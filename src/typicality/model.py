@@ -57,7 +57,7 @@ _PARTS = (
     *_in("preprocessing.mixed", "MixedColumns"),
     *_in("preprocessing.sphere", "PlaceScaler"),
     *_in("kernels.products", "FromScikitLearn"),
-    *_in("cluster._inputs", "Coordinates", "SparseCoordinates", "Box", "KernelValues"),
+    *_in("cluster._inputs", "Coordinates", "Box", "KernelValues"),
     *_in("cluster._inputs", "Dissimilarities", "Paths", "Stretched"),
     *_in("cluster._gaussians", "GaussianParts"),
     *_in("sums.columns", "KernelColumns", "PrecomputedKernel", "PrecomputedSqdist"),

@@ -180,7 +180,7 @@ def agrees_with_its_sums_at_points(case):
         sums = operator.expansion(W)
         assert sums.rtol <= operator.rtol
         off = allowed(2 * operator.rtol, columns.half_sqdist(rows), W)
-        assert (np.abs(sums.complement_at(rows) - operator.complement(W)) <= off).all()
+        assert (np.abs(sums.at(rows, complement=True) - operator.complement(W)) <= off).all()
 
 
 OPERATOR_CHECKS = [
@@ -211,17 +211,14 @@ class TailSums:
     weights: Any
     rtol: float = 1e-9
 
-    def at(self, points):
+    def at(self, points, *, complement=False):
         sums = np.zeros((len(points), self.weights.shape[1]))
         for sign in (1.0, -1.0):
             for column, weights in enumerate((sign * self.weights).clip(min=0.0).T):
                 tails = ExactTails(self.columns, weights, np.ones(len(weights)), 1e-18)
                 log_others, own, _ = tails.log_sums(points)
                 sums[:, column] += sign * (np.exp(log_others) + own)
-        return sums
-
-    def complement_at(self, points):
-        return self.weights.sum(axis=0) - self.at(points)
+        return self.weights.sum(axis=0) - sums if complement else sums
 
     def error(self, sums):
         return self.rtol * sums
@@ -276,7 +273,7 @@ def sums_keep_their_promise(case):
             off = allowed(sums.rtol, kernel, W)
             assert (np.abs(sums.at(points) - kernel @ W) <= off).all()
             apart = columns.half_sqdist(points) @ W
-            assert (np.abs(sums.complement_at(points) - apart) <= off).all()
+            assert (np.abs(sums.at(points, complement=True) - apart) <= off).all()
 
 
 def sums_know_their_error(case):
@@ -293,12 +290,13 @@ def sums_are_the_same_in_any_batch_and_with_any_threads(case):
     points = np.vstack([points_for(X)] * 10) + 0.01 * draw(15, 800)
     sums = case.make(KernelColumns(case.kernel, X), np.random.default_rng(16).random((300, 3)))
     with threadpool_limits(1):
-        together = np.hstack([sums.at(points), sums.complement_at(points)])
+        together = np.hstack([sums.at(points), sums.at(points, complement=True)])
     with threadpool_limits(4):
-        assert_array_equal(np.hstack([sums.at(points), sums.complement_at(points)]), together)
+        assert_array_equal(np.hstack([sums.at(points), sums.at(points, complement=True)]), together)
     some = np.random.default_rng(17).permutation(len(points))[:90]
     assert_array_equal(sums.at(points[some]), together[some, :3])
-    alone = [np.hstack([sums.at(p[None]), sums.complement_at(p[None])]) for p in points[some[:9]]]
+    few = points[some[:9]]
+    alone = [np.hstack([sums.at(p[None]), sums.at(p[None], complement=True)]) for p in few]
     assert_array_equal(np.vstack(alone), together[some[:9]])
     assert sums.at(points[:0]).shape == (0, 3)
 

@@ -49,7 +49,7 @@ def fused_operator(rtol: float) -> float:
     pairs = [
         (operator.complement(W), (1.0 - kernel(X, X)) @ W),
         (sums.at(points), kernel(points, X) @ W),
-        (sums.complement_at(points), (1.0 - kernel(points, X)) @ W),
+        (sums.at(points, complement=True), (1.0 - kernel(points, X)) @ W),
     ]
     return max(float((np.abs(a - b) / W.sum(axis=0)).max()) for a, b in pairs) / (rtol + 1e-14)
 

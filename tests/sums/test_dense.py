@@ -25,7 +25,7 @@ def test_products_and_sums_at_rows_agree_whatever_the_blocks(rng, monkeypatch, n
     for cache in (2**14, 2**17, 2**30):
         monkeypatch.setattr("typicality.sums.dense._CACHE_BYTES", cache)
         assert_allclose(Dense(columns, X, keep=False).complement(W), whole, rtol=rtol)
-    alone = [DenseSums(columns, W).complement_at(X[i : i + 1]) for i in range(500)]
+    alone = [DenseSums(columns, W).at(X[i : i + 1], complement=True) for i in range(500)]
     assert_allclose(np.concatenate(alone), whole, rtol=rtol)
 
 

@@ -33,7 +33,7 @@ def test_promise_is_kept_at_any_point(seed):
     exact = columns.kernel_function(points, columns.training)
     allowed = (reduced.rtol + 1e-15) * np.abs(W).sum(axis=0)
     assert (np.abs(reduced.at(points) - exact @ W) <= allowed).all()
-    assert (np.abs(reduced.complement_at(points) - (1 - exact) @ W) <= allowed).all()
+    assert (np.abs(reduced.at(points, complement=True) - (1 - exact) @ W) <= allowed).all()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -55,7 +55,7 @@ def test_promise_is_kept(
     for ours, at, complement in [
         (operator.complement(W), X, True),
         (expansion.at(points), points, False),
-        (expansion.complement_at(points), points, True),
+        (expansion.at(points, complement=True), points, True),
     ]:
         exact = sums_at(kernel, X, W, at, complement=complement)
         assert (np.abs(ours - exact) <= allowed).all()
@@ -84,7 +84,7 @@ def test_complements_keep_their_digits_for_wide_kernels(rng, kind, sigma, single
     operator = Tiles(KernelColumns(kernel, X), single=single)
     exact = sums_at(kernel, X, W, X, complement=True)
     assert_allclose(operator.complement(W), exact, rtol=rtol)
-    assert_allclose(operator.expansion(W).complement_at(X), exact, rtol=rtol)
+    assert_allclose(operator.expansion(W).at(X, complement=True), exact, rtol=rtol)
 
 
 @every_kind

@@ -103,10 +103,9 @@ class FitCallbacks:
         """End a task; whether a callback wants to stop."""
         features = ("n_features_in_", "feature_names_in_")
         known = {name: getattr(self._model, name, None) for name in features}
-        stop: bool = task.call_on_fit_task_end(
+        return task.call_on_fit_task_end(
             reconstruction_attributes=lambda: known | self._attributes(state), **self._data
         )
-        return stop
 
     def end(self) -> None:
         """The fit is done."""

@@ -1,10 +1,9 @@
 """The density of all rows: OneClusterPCM scores rows by it, AlphaCutClustering cuts it."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
-from typicality._typing import Doubles
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._diagnostics import (
     require_finite,
@@ -14,13 +13,11 @@ from typicality.cluster._diagnostics import (
     warn_about_kernel,
 )
 from typicality.cluster._estimator import Estimator
-from typicality.cluster._inputs import Reader
-from typicality.kernels import BANDWIDTH_KERNELS, Kernel
+from typicality.kernels import BANDWIDTH_KERNELS
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import (
     Alternation,
-    ByWeights,
     ClusterState,
     Step,
 )
@@ -31,27 +28,24 @@ LOOP_SHARE = 0.7  # of the time of a fit; the rest is the scores of all rows
 class DensityEstimator(Estimator):
     """Base of the estimators that model the density of all rows; not for direct use."""
 
-    _reader: Annotated[Any, Reader]
-    kernel_: Annotated[Any, str | Kernel]
-    sigma_: float | None
-    n_iter_: int
-    status_: Status
-    objective_path_: Annotated[Doubles, "_steps"]
-    sums_: str
-
     def _step(self, space: Any) -> Step:
         """One iteration. A subclass can change the spread, or the residual that `tol` bounds."""
-        return ByWeights(Alternation(space))
+        return Alternation(space)
 
 
 def solve_one_cluster(
-    estimator: "DensityEstimator", space: Any, callbacks: FitCallbacks, *, weights: str
+    estimator: Any, space: Any, callbacks: FitCallbacks, *, weights: str
 ) -> PicardResult[State]:
     """Iterate from the mean of all rows; with uniform weights that mean is the result.
 
     Implements :cite:`filippone2010`, table I; for uniform weights, the end of its section IV-D.
     """
-    rule = Possibilistic1996(np.array([first_spread(estimator, space)]))
+    eta: float = estimator.eta_scale * space.total_variance
+    if not eta > 0:  # all distances are zero: every typicality is one whatever eta is
+        eta = 1.0
+        if not space.n_clipped(space.mean):  # there is a warning about clipped distances
+            tell("constant rows")
+    rule = Possibilistic1996(np.array([eta]))
     state: State = ClusterState(space.mean, rule)
     if weights == "uniform":  # the kernel density estimate
         objective = space.fold(rule, space.mean).objective
@@ -61,22 +55,11 @@ def solve_one_cluster(
     return result
 
 
-def first_spread(estimator: Any, space: Any) -> float:
-    """The spread at the mean of all rows; 1 with a warning where all rows are one point."""
-    eta: float = estimator.eta_scale * space.total_variance
-    if eta > 0:
-        return eta
-    if not space.n_clipped(space.mean):  # there is a warning about clipped distances
-        tell("constant rows")
-    return 1.0  # all distances are zero: every typicality is one whatever eta is
-
-
 def warn_about_density(
     estimator: Any, space: Any, result: PicardResult[State], **instead: str
 ) -> None:
     """No convergence, a kernel too wide or too narrow, typicalities all alike."""
-    change = "the weights still change by {:.1e} in total"
-    warn_about_convergence(result, tol=estimator.tol, max_iter=estimator.max_iter, change=change)
+    warn_about_convergence(result, tol=estimator.tol, max_iter=estimator.max_iter)
     # Rules for sigma are not second-guessed: scores are sums of logarithms, however narrow.
     named = isinstance(estimator.kernel, str) and estimator.kernel
     by_rule = named in ("auto", *BANDWIDTH_KERNELS) and isinstance(estimator.sigma, str)

@@ -74,8 +74,8 @@ FINDINGS: dict[type[Warning], dict[str, tuple[str, str]]] = {
     ConvergenceWarning: {
         "few distinct rows": ("{found}: only {n_distinct} cluster(s) are found.", "{remedy}"),
         "not converged": (
-            "{stage}Not converged after max_iter={max_iter} iterations: {change}, more than "
-            "tol={tol:.1e}.",
+            "{stage}Not converged after max_iter={max_iter} iterations: the prototypes still move "
+            "by {move:.1e} of the spread of the data, more than tol={tol:.1e}.",
             "{advice}",
         ),
     },
@@ -356,13 +356,12 @@ def warn_about_convergence(
     tol: float,
     max_iter: int,
     stage: str = "",
-    change: str = "the prototypes still move by {:.1e} of the spread of the data",
     advice: str = "Increase max_iter, or tol if that is precise enough.",
 ) -> None:
     """An iteration that ran out of steps, unless that was asked for by tol = 0."""
     if result.status is Status.MAX_ITER and tol > 0:
-        change = change.format(result.residuals[-1])
-        tell("not converged", stage=stage, max_iter=max_iter, change=change, tol=tol, advice=advice)
+        move = result.residuals[-1]
+        tell("not converged", stage=stage, max_iter=max_iter, move=move, tol=tol, advice=advice)
 
 
 # ---- clusters ------------------------------------------------------------------------------------

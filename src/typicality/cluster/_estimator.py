@@ -32,19 +32,19 @@ from typicality._tensors import (
     tensor_of,
 )
 from typicality._threads import one_blas_thread
-from typicality._typing import Floats
+from typicality._typing import Doubles, Floats
 from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._inputs import (
     ALL_KERNELS,
     OpenSpace,
     Reader,
-    SparseCoordinates,
     is_pairwise,
     takes_sparse,
 )
+from typicality.kernels import Kernel
 from typicality.rows import as_rows, is_blockwise
-from typicality.solve.picard import PicardResult
+from typicality.solve.picard import PicardResult, Status
 from typicality.spaces.euclidean import Centroids
 
 if TYPE_CHECKING:
@@ -145,6 +145,13 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
 
     n_features_in_: Annotated[int, "d"]
     feature_names_in_: Annotated[NDArray[np.object_], "d"]
+    _reader: Annotated[Any, Reader]
+    kernel_: Annotated[Any, str | Kernel]
+    sigma_: float | None
+    n_iter_: int
+    status_: Status
+    objective_path_: Annotated[Doubles, "_steps"]
+    sums_: str
 
     # ---- what a subclass defines -----------------------------------------------------------------
 
@@ -374,7 +381,7 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
         reader: Reader | None = getattr(self, "_reader", None)
         # Any input space takes sparse rows, and so do kernels that were fitted on them.
         in_input_space = isinstance(getattr(self, "_prototypes", None), Centroids)
-        if issparse(X) and not (in_input_space or isinstance(reader, SparseCoordinates)):
+        if issparse(X) and not (in_input_space or getattr(reader, "sparse", False)):
             raise TypeError(
                 f"X is a sparse matrix, but {type(self).__name__} was fitted on an array, and "
                 "its kernel compares new rows with the training rows. Pass X.toarray(), or fit "

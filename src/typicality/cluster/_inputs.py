@@ -1,8 +1,8 @@
 """What X means under each kernel: the space it opens, and how new rows enter it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,29 +69,19 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """Rows are points."""
-
-    sparse: ClassVar[bool] = False
+    """Rows are points; those of sparse points, whose zeros are not stored, can be arrays."""
 
     origin: Annotated[Floats, "d"]
+    sparse: bool = field(default=False, kw_only=True)
 
     def read(self, rows: Floats) -> Floats:
-        check_reach(rows, self.origin)
-        return rows.astype(self.origin.dtype, copy=False)
+        points: Floats = sparse_rows(rows) if self.sparse else rows
+        check_reach(points, self.origin)
+        return points.astype(self.origin.dtype, copy=False)
 
     def restore(self, points: Floats) -> Floats:
         """Points of the space in the coordinates of the data."""
         return points
-
-
-@dataclass(frozen=True, eq=False)
-class SparseCoordinates(Coordinates):
-    """Rows are points whose zeros are not stored; arrays are converted."""
-
-    sparse: ClassVar[bool] = True
-
-    def read(self, rows: Floats) -> Floats:
-        return super().read(sparse_rows(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,43 +258,6 @@ class OpenSpace:
         return getattr(self.kernel, "sigma", None)
 
 
-class SumOptions(NamedTuple):
-    """How sums of kernel values are to be computed.
-
-    Parameters
-    ----------
-    rtol : float, default=0.0
-        How far they may be off, relative to the variance of the mapped rows.
-    of_a_row : bool, default=False
-        Whether that is relative to the height of a row that stands alone instead.
-    device : str, optional
-        Where they are computed, as torch names it; None for NumPy and compiled code.
-    """
-
-    rtol: float = 0.0
-    of_a_row: bool = False
-    device: str | None = None
-
-    @classmethod
-    def of(cls, estimator: Any, *, of_a_row: bool = False) -> "SumOptions":
-        """What an estimator asks for; sums must be known better than what its loop waits for."""
-        rtol: float = estimator.rtol
-        if estimator.tol > 0:
-            rtol = min(rtol, 0.1 * estimator.tol)
-        return cls(rtol, of_a_row, getattr(estimator, "_device", None))
-
-    def tolerance(self, columns: KernelColumns, sample_weight: Floats | None) -> Tolerance:
-        """The same in terms of the sums."""
-        if self.of_a_row:
-            return Tolerance.of_a_row(columns.n_training, sample_weight, self.rtol)
-        if are_few(columns):
-            return EXACT
-        return Tolerance.of_distances(columns, sample_weight, self.rtol)
-
-
-EXACT_SUMS = SumOptions()
-
-
 def is_pairwise(kernel: Any) -> bool:
     """Whether X is a square matrix of pairs, for scikit-learn's tag."""
     return kernel in ("precomputed", "dissimilarities")
@@ -321,22 +274,16 @@ def has_input_space(kernel: Any) -> bool:
     return isinstance(kernel, Linear) or kernel == "linear"
 
 
-def has_points(kernel: Any) -> bool:
-    """Whether a prototype can start at a point given by its coordinates."""
-    return kernel not in SPECIAL_KERNELS
-
-
 def open_space(
     kernel: Any,
     sigma: float | str,
     rows: Any,
     sample_weight: Floats | None,
     *,
-    novelty: bool = False,
+    estimator: Any = None,
     explicit: bool = True,
-    sums: SumOptions = EXACT_SUMS,
+    of_a_row: bool = False,
     box: float | None = None,
-    partial: bool = False,
 ) -> OpenSpace:
     """The space of the training rows.
 
@@ -348,17 +295,19 @@ def open_space(
         The bandwidth or a rule for it.
     rows, sample_weight : arrays
         Already checked.
-    novelty : bool, default=False
-        Whether the training rows are clean, for the automatic bandwidth.
+    estimator : estimator, optional
+        Its `rtol` and `tol` are the promise of sums, which are exact if it is left out. `novelty`
+        is for the automatic bandwidth; missing="partial" is only for the input space.
     explicit : bool, default=True
         Whether the linear kernel may open the input space itself.
-    sums : SumOptions
-        How sums of kernel values are to be computed; exactly, when left out.
+    of_a_row : bool, default=False
+        Whether `rtol` is relative to the height of a row that stands alone, and not to the variance
+        of the mapped rows.
     box : float, optional
         The range each feature is scaled to, in the input space; extreme values are left out of it.
-    partial : bool, default=False
-        Whether rows can have missing values; only in the input space.
     """
+    partial = getattr(estimator, "missing", "error") == "partial"
+    device: str | None = getattr(estimator, "_device", None)
     check_kernel(kernel)
     if partial and is_sparse(rows):
         raise TypeError("X is a sparse matrix, which has no missing values. Use missing='error'.")
@@ -377,15 +326,20 @@ def open_space(
         warn_about_unused_sigma(sigma, kernel)
         return _open_given(kernel, rows, sample_weight)
     if isinstance(kernel, Mixed):
-        return _open_mixed(kernel, sigma, rows, sample_weight, novelty=novelty, sums=sums)
-    input_space, coordinates = _open_points(rows, sample_weight, sums.device, partial=partial)
+        return _open_mixed(kernel, sigma, rows, sample_weight, estimator)
+    input_space, coordinates = _open_points(rows, sample_weight, device, partial=partial)
     features = input_space.rows.features
     if kernel == "connectivity":
         warn_about_unused_sigma(sigma, kernel)
         return _open_paths(rows, sample_weight, coordinates, features)
-    built = _kernel(kernel, sigma, rows, sample_weight, novelty=novelty)
+    built = _kernel(kernel, sigma, rows, sample_weight, novelty=_has_novelty(estimator))
     if not (explicit and isinstance(built, Linear)):
-        space = _gram(built, rows, sample_weight, sums)
+        kept = rows.copy()  # a model must not see X change
+        on_host = kept if is_sparse(kept) else np.asarray(kept)
+        columns = KernelColumns(built, on_host)
+        X = kept if log_profile(built) is not None else on_host
+        tolerance = _tolerance(estimator, columns, sample_weight, of_a_row=of_a_row)
+        space = Gram(columns, X, sample_weight, tolerance=tolerance, device=device)
         return OpenSpace(space, coordinates, built, features)
     if box is None:
         return OpenSpace(input_space, coordinates, built, features)
@@ -396,7 +350,7 @@ def open_space(
 
 
 def _open_points(
-    rows: Any, weight: Floats | None, device: str | None, *, partial: bool = False
+    rows: Any, weight: Floats | None, device: str | None, *, partial: bool
 ) -> tuple[Euclidean, Coordinates]:
     """The input space of rows with coordinates, whose squared distances do not overflow."""
     if partial:
@@ -408,25 +362,29 @@ def _open_points(
         space = Euclidean(rows, weight)
     features = space.rows.features
     check_magnitudes(features, rows.dtype)
-    points = SparseCoordinates if isinstance(space.rows, SparseRows) else Coordinates
-    coordinates = points(features.mean.astype(rows.dtype))
+    sparse = isinstance(space.rows, SparseRows)
+    coordinates = Coordinates(features.mean.astype(rows.dtype), sparse=sparse)
     every_row = not space.rows.weighted or space.rows.every_row
     check_reach(rows, coordinates.origin, features if every_row else None)
     return space, coordinates
 
 
-def _gram(kernel: Kernel, rows: Any, weight: Floats | None, sums: SumOptions) -> Gram:
-    """The space that a kernel of coordinates induces."""
-    kept = rows.copy()  # a model must not see X change
-    on_host = kept if is_sparse(kept) else np.asarray(kept)
-    columns = KernelColumns(kernel, on_host)
-    return Gram(
-        columns,
-        kept if log_profile(kernel) is not None else on_host,
-        weight,
-        tolerance=sums.tolerance(columns, weight),
-        device=sums.device,
-    )
+def _tolerance(
+    estimator: Any, columns: KernelColumns, weight: Floats | None, *, of_a_row: bool
+) -> Tolerance:
+    """The promise of sums, which must be known better than what the loop waits for."""
+    if estimator is None or (are_few(columns) and not of_a_row):
+        return EXACT
+    tol = estimator.tol
+    rtol: float = min(estimator.rtol, 0.1 * tol) if tol > 0 else estimator.rtol
+    if of_a_row:
+        return Tolerance.of_a_row(columns.n_training, weight, rtol)
+    return Tolerance.of_distances(columns, weight, rtol)
+
+
+def _has_novelty(estimator: Any) -> bool:
+    """Whether the training rows are clean, for the automatic bandwidth."""
+    return getattr(estimator, "novelty", False)
 
 
 def _kernel(
@@ -457,13 +415,7 @@ def _width(
 
 
 def _open_mixed(
-    kernel: Mixed,
-    sigma: float | str,
-    rows: Floats,
-    weight: Floats | None,
-    *,
-    novelty: bool,
-    sums: SumOptions,
+    kernel: Mixed, sigma: float | str, rows: Floats, weight: Floats | None, estimator: Any
 ) -> OpenSpace:
     """Numbers and categories: a Gaussian kernel once categories are in units of its width."""
     numbers = np.ascontiguousarray(rows[:, : kernel.n_numeric])
@@ -473,9 +425,11 @@ def _open_mixed(
     elif isinstance(sigma, str) and numbers.shape[1] == 0:
         width = 1.0
     else:
+        novelty = _has_novelty(estimator)
         width = _width(sigma, numbers, weight, novelty=novelty, metric=Gaussian.metric)
     factor = kernel.factors(rows.shape[1], width).astype(rows.dtype)
-    opened = open_space(Gaussian(width), "auto", rows * factor, weight, explicit=False, sums=sums)
+    points, options = rows * factor, {"estimator": estimator, "explicit": False}
+    opened = open_space(Gaussian(width), "auto", points, weight, **options)
     reader: Any = opened.reader
     features = Euclidean(numbers, weight).rows.features if numbers.shape[1] else None
     return replace(opened, reader=Stretched(reader, factor), features=features)

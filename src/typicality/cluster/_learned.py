@@ -112,7 +112,7 @@ def read_at_once(rows: Any, weight: Floats | None) -> tuple[Any, Floats | None]:
         return rows, weight
     if rows.n_rows * rows.n_features * rows.dtype.itemsize > _READ_BYTES:
         return rows, weight
-    blocks = rows.reduce(lambda block: [(block.X, block.weight)], lambda one, more: one + more)
+    blocks = rows.gather(lambda block: [(block.X, block.weight)])
     X = stack_rows([X for X, _ in blocks])
     return X, np.concatenate([w for _, w in blocks]) if rows.weighted else None
 
@@ -227,6 +227,6 @@ def calibrate(
         found = judge(X)
         return [(found.scores, found.least, weight[counted].astype(np.float64))]
 
-    parts = rows.reduce(judged, lambda one, more: one + more)
+    parts = rows.gather(judged)
     scores, log_sums, copies = map(np.concatenate, zip(*parts, strict=True))
     return weighted_quantile(scores, rate, copies), Calibration(log_sums, copies, False)

@@ -29,18 +29,15 @@ from typicality.cluster._estimator import (
 )
 from typicality.cluster._inputs import (
     OpenSpace,
-    Reader,
-    SumOptions,
     check_compressible,
     has_input_space,
     open_space,
 )
 from typicality.cluster._learned import how_learned, learned_rows, map_rows, read_at_once
-from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.rows import Rows
-from typicality.solve.picard import PicardResult, Status
+from typicality.solve.picard import PicardResult
 from typicality.solve.step import ClusterState
 from typicality.spaces import Prototypes, Space
 from typicality.spaces.base import Outcome, Tally
@@ -112,14 +109,6 @@ class PrototypeClusterer(ClusterMixin, Estimator):
     labels_: Annotated[Labels, "N"]
     memberships_: Annotated[Floats, "N c"]
     objective_: float
-    _reader: Annotated[Any, Reader]
-    kernel_: Annotated[Any, str | Kernel]
-    sigma_: float | None
-    n_iter_: int
-    status_: Status
-    objective_path_: Annotated[Doubles, "_steps"]
-    sums_: str
-
     _fewest_rows = 2
     _column_name: ClassVar[str] = "membership"
     _rule_attribute: ClassVar[str]  # the parameter of the rule that is published
@@ -188,8 +177,7 @@ class PrototypeClusterer(ClusterMixin, Estimator):
             One column per prototype.
         """
         rows = self._read(X)
-        memberships: Floats = self._prototypes.memberships(self._rule, rows)
-        return memberships
+        return self._prototypes.memberships(self._rule, rows)
 
     @like_rows
     def score(
@@ -259,8 +247,7 @@ class PrototypeClusterer(ClusterMixin, Estimator):
     # ---- a fit -----------------------------------------------------------------------------------
 
     def _open(self, rows: Floats, weight: Floats | None, **scaling: Any) -> OpenSpace:
-        options = {"sums": SumOptions.of(self), "partial": self._takes_missing, **scaling}
-        opened = open_space(self.kernel, self.sigma, rows, weight, **options)
+        opened = open_space(self.kernel, self.sigma, rows, weight, estimator=self, **scaling)
         if getattr(self, "covariance_type", "spherical") == "spherical":
             return opened
         if self._takes_missing:

@@ -12,7 +12,7 @@ from typicality._compat import Interval, StrOptions
 from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._diagnostics import require_finite, tell
-from typicality.cluster._inputs import OpenSpace, has_points
+from typicality.cluster._inputs import SPECIAL_KERNELS, OpenSpace
 from typicality.membership.base import MembershipRule
 from typicality.rows import count_distinct_rows
 from typicality.solve.picard import PicardResult, Status
@@ -63,7 +63,7 @@ class Starts:
         self.is_array = not (isinstance(self._init, str) or callable(self._init))
         self.n_clusters = self._count()
         self._points = None  # the shape of prototypes that are given as points
-        if has_points(estimator.kernel):
+        if estimator.kernel not in SPECIAL_KERNELS:
             self._points = self.n_clusters, rows.shape[1]
         if self.is_array:
             self._init = self._checked(self._init, "init")

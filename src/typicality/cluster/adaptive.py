@@ -20,7 +20,7 @@ from typicality.cluster._diagnostics import (
     warn_about_kernel,
     warn_about_prototype_labels,
 )
-from typicality.cluster._inputs import OpenSpace, has_points
+from typicality.cluster._inputs import SPECIAL_KERNELS, OpenSpace
 from typicality.cluster._prototypes import Clustering, Found, PrototypeClusterer
 from typicality.cluster._starts import check_distinct_points, fuzzy_run
 from typicality.cluster.fuzzy import fuzzifier
@@ -105,7 +105,7 @@ class AdaptiveClusterer(PrototypeClusterer):
         return opened, given
 
     def _checked_points(self, *, n_features: int) -> Floats:
-        if not has_points(self.kernel):
+        if self.kernel in SPECIAL_KERNELS:
             raise ValueError(
                 "init is an array, but with this kernel prototypes have no coordinates. Use "
                 "init='max-min'."

@@ -33,7 +33,6 @@ from typicality.cluster._estimator import KERNEL_CONSTRAINTS, by_blocks, like_ro
 from typicality.cluster._inputs import (
     ALL_KERNELS,
     Dissimilarities,
-    SumOptions,
     check_dissimilarities,
     check_kernel,
     open_space,
@@ -134,8 +133,8 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
     max_iter : int, default=1000
         The largest number of iterations, for ``weights="typicality"``.
     tol : float, default=1e-5
-        Stop when the sum of the absolute changes of the weights falls below this value. With 0,
-        `max_iter` iterations are run.
+        Stop when the mean moves by less than `tol` times the root mean square distance of the rows
+        to their mean, in the space of the kernel. With 0, `max_iter` iterations are run.
     rtol : float, default=1e-6
         The largest error of sums of kernel values with a kernel of one width, relative to the
         height of a row without neighbours, and at most `tol` / 10. 0 makes all sums exact.
@@ -507,7 +506,8 @@ class AlphaCutClustering(ClusterMixin, DensityEstimator):
             nodes.rows,
             nodes.weight,
             explicit=False,
-            sums=SumOptions.of(self, of_a_row=True),
+            estimator=self,
+            of_a_row=True,
         )
         space: Any = opened.space
         if space.total_variance > 0:

@@ -39,7 +39,6 @@ from typicality.cluster._inputs import (
     Coordinates,
     OpenSpace,
     Stretched,
-    SumOptions,
     check_compressible,
     open_space,
 )
@@ -253,8 +252,8 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
     max_iter : int, default=1000
         The largest number of iterations.
     tol : float, default=1e-5
-        Stop when the sum of the absolute changes of the weights falls below this value. With 0,
-        `max_iter` iterations are run.
+        Stop when the mean moves by less than `tol` times the root mean square distance of the rows
+        to their mean, in the space of the kernel. With 0, `max_iter` iterations are run.
     rtol : float, default=1e-6
         The largest error of sums of kernel values, relative to the variance in the space of the
         kernel. Values above `tol` / 10 are lowered to `tol` / 10. Sums over few rows (up to 2,048
@@ -553,9 +552,7 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         above = as_new.scores + as_new.error
         if method == "loo":
             return calibration.p_values(above)
-        why = self._no_full_p_values()
-        if why is not None:
-            raise ValueError(f"method='full' cannot be used: {why}. Use method='loo'.")
+        self._check_full_p_values(calibration)
         copies = scores.copies
         weights = scores.weights[copies > 0, 0] / copies[copies > 0]
         if np.ptp(weights) <= _TIED * weights.max():  # uniform, or as good as that
@@ -571,21 +568,22 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         scores, above = self._left_out.scores_and_bounds(self._read(X))
         return scores, self._reference().p_values(above)
 
-    def _no_full_p_values(self) -> str | None:
-        if not self._reference().of_fit:
-            return (
+    def _check_full_p_values(self, calibration: Calibration) -> None:
+        columns, why = self._left_out.columns, None
+        if not calibration.of_fit:
+            why = (
                 "new rows are compared with rows that are not in the sums, because of "
                 "calibration='split', trim or a sample of the rows (max_samples)"
             )
-        columns = self._left_out.columns
-        if columns is None:
-            return "a compressed model does not keep the training rows"
-        if not columns.on_sphere:
-            return (
+        elif columns is None:
+            why = "a compressed model does not keep the training rows"
+        elif not columns.on_sphere:
+            why = (
                 "it needs a kernel that depends only on the distance of two rows, and the kernel "
                 f"is {self.kernel_}"
             )
-        return None
+        if why is not None:
+            raise ValueError(f"method='full' cannot be used: {why}. Use method='loo'.")
 
     def _reference(self) -> Calibration:
         calibration: Calibration | None = self._calibration
@@ -693,7 +691,9 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
             rows, weight, held_out = split_rows(rows, weight, self.random_state)
         learned = learned_rows(self, rows, weight, explicit=False)
         trim = 0.0 if self.novelty else self.trim
-        opened = self._opened(learned.rows, learned.weight, self._first_sigma(trim))
+        # Before rows are trimmed, "auto" is wide, so that large groups of outliers are found.
+        wide = trim > 0 and self._uses_sigma and self.sigma == "auto"
+        opened = self._opened(learned.rows, learned.weight, "median" if wide else self.sigma)
         if opened.space.total_variance > 0:
             warn_about_features(opened, self)
         is_all = learned.is_all and given is rows
@@ -707,7 +707,7 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         )
         result = solve_one_cluster(self, opened.space, callbacks, weights=self.weights)
         if trim:
-            opened = self._trimmed(trim, learned, opened, result.state)
+            opened = self._trimmed(trim, learned, opened, result.state, shrink=4.0 if wide else 1.0)
             result = solve_one_cluster(self, opened.space, callbacks, weights=self.weights)
         space: Any = opened.space
         state = result.state
@@ -726,28 +726,19 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         warn_about_lonely_row(weights, uniform)
 
     def _opened(self, rows: Any, weight: Floats | None, sigma: float | str) -> OpenSpace:
-        sums = SumOptions.of(self)
-        novelty = self.novelty
-        return open_space(
-            self.kernel, sigma, rows, weight, novelty=novelty, explicit=False, sums=sums
-        )
+        return open_space(self.kernel, sigma, rows, weight, estimator=self, explicit=False)
 
-    def _trimmed(self, trim: float, learned: Learned, opened: OpenSpace, state: State) -> OpenSpace:
+    def _trimmed(
+        self, trim: float, learned: Learned, opened: OpenSpace, state: State, *, shrink: float
+    ) -> OpenSpace:
         """The space of the rows without those of the lowest scores, which get no weight."""
         space: Any = opened.space
         rule: Any = state.rule
         scores = LeaveOneOut.of(state.prototypes, space, float(rule.eta[0]))
         weight = without_lowest(scores.scores(array_of(space.X)), scores.copies, trim)
-        return self._opened(learned.rows, weight.astype(space.dtype), self._second_sigma(opened))
-
-    def _first_sigma(self, trim: float) -> float | str:
-        """Before rows are trimmed, "auto" is wide, so that large groups of outliers are found."""
-        return "median" if trim and self._uses_sigma and self.sigma == "auto" else self.sigma
-
-    def _second_sigma(self, opened: OpenSpace) -> float | str:
-        if not self._uses_sigma or opened.sigma is None:
-            return "auto"
-        return opened.sigma / 4 if self.sigma == "auto" else opened.sigma
+        sigma: Any = opened.sigma
+        sigma = sigma / shrink if self._uses_sigma and sigma is not None else "auto"
+        return self._opened(learned.rows, weight.astype(space.dtype), sigma)
 
     @property
     def _uses_sigma(self) -> bool:

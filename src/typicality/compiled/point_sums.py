@@ -286,7 +286,7 @@ def _beyond(form, distance, node, limits):
 
 
 @Loop
-def nearest_keys(form, leaves, points, k, mask, keys):
+def nearest_keys(form, tree, points, k, mask, keys):
     """Keys of the k nearest rows of each point, of some others, and the largest number, unsorted.
 
     A line of `keys` has room for twice as many and a leaf. A key is the bits of the distance, with
@@ -294,7 +294,7 @@ def nearest_keys(form, leaves, points, k, mask, keys):
     that follow one another should be near each other: the neighbours of one bound the search for
     the next.
     """
-    n_features, leaf_rows = leaves.columns.shape[1:]
+    n_features, leaf_rows = tree.columns.shape[1:]
     column, values = empty((n_features, 1)), empty(leaf_rows)
     waiting = empty(_DEEPEST, int64)
     reach = inf
@@ -309,19 +309,19 @@ def nearest_keys(form, leaves, points, k, mask, keys):
         waiting[0], n_waiting = 0, 1
         while True:
             leaf, n_waiting = _next_leaf(
-                form, leaves, point, point, _beyond, (most,), True, waiting, n_waiting
+                form, tree, point, point, _beyond, (most,), True, waiting, n_waiting
             )
             if leaf < 0:
                 break
-            distances(form, leaves.columns[leaf], column, 0, values)
-            for start in range(0, leaves.counts[leaf], _LANES):
+            distances(form, tree.columns[leaf], column, 0, values)
+            for start in range(0, tree.counts[leaf], _LANES):
                 n_near = 0
                 for r in range(start, start + _LANES):
                     n_near += bits(values[r]) <= most
                 if n_near == 0:
                     continue
-                for r in range(start, min(start + _LANES, leaves.counts[leaf])):
-                    key = (bits(values[r]) & ~mask) | leaves.slots[leaf, r]
+                for r in range(start, min(start + _LANES, tree.counts[leaf])):
+                    key = (bits(values[r]) & ~mask) | tree.slots[leaf, r]
                     found[n_found] = key
                     n_found += key <= most  # without a branch, which would be guessed wrongly
             if n_found >= 2 * k:

@@ -154,5 +154,4 @@ def _axes(rng: np.random.RandomState) -> Doubles:
 def _sizes(n_samples: int, rng: np.random.RandomState) -> NDArray[np.int_]:
     """Rows of each cluster: nearly equal shares that sum to all."""
     upto = np.cumsum(rng.uniform(S2_SMALLEST_SHARE, 1.0, N_S2))
-    sizes: NDArray[np.int_] = np.diff(np.rint(n_samples * upto / upto[-1]).astype(int), prepend=0)
-    return sizes
+    return np.diff(np.rint(n_samples * upto / upto[-1]).astype(int), prepend=0)

@@ -223,8 +223,7 @@ def _annulus(
     inner, outer = radii
     radius = np.sqrt(rng.uniform(inner**2, outer**2, size=n_rows))
     angle = rng.uniform(*angles, size=n_rows)
-    points: Doubles = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-    return points
+    return radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
 
 
 def _ring_radii(mean_radius: float, width: float) -> tuple[float, float]:

@@ -27,5 +27,4 @@ class ByDefinition:
     """Base for kernels with squared distances by the formula K(x, x) + K(y, y) - 2 K(x, y)."""
 
     def sqdist(self: Any, X: Floats, Y: Floats) -> Floats:
-        sqdist: Floats = self.diag(X)[:, None] + self.diag(Y) - 2.0 * self(X, Y)
-        return sqdist
+        return self.diag(X)[:, None] + self.diag(Y) - 2.0 * self(X, Y)

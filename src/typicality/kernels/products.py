@@ -68,8 +68,7 @@ class Polynomial(ByDefinition):
 
     def _power(self, products: Floats, n_features: int) -> Floats:
         gamma = 1.0 / n_features if self.gamma is None else self.gamma
-        values: Floats = (gamma * products + self.coef0) ** self.degree
-        return values
+        return (gamma * products + self.coef0) ** self.degree
 
 
 @dataclass(frozen=True)
@@ -173,16 +172,14 @@ def _sqnorm(X: Floats) -> Floats:
     if is_sparse(X):
         return X.sqnorms
     rows = X.astype(np.float64, copy=False)
-    squares: Floats = np.einsum("ij,ij->i", rows, rows)
-    return squares
+    return np.einsum("ij,ij->i", rows, rows)
 
 
 def _products(X: Floats, Y: Floats) -> Floats:
     """Scalar products pair by pair: BLAS would make a row depend on its batch."""
     if is_sparse(X) or is_sparse(Y):
         return sparse_products(X, Y)
-    products: Floats = np.einsum("ij,kj->ik", X, Y, dtype=np.float64)
-    return products
+    return np.einsum("ij,kj->ik", X, Y, dtype=np.float64)
 
 
 def _directions(X: Floats) -> Floats:
@@ -191,8 +188,7 @@ def _directions(X: Floats) -> Floats:
     largest = np.abs(X).max(axis=1, keepdims=True).astype(np.float64)
     scaled = X / np.where(largest > 0, largest, 1.0)  # squares of tiny numbers would vanish
     norms = np.sqrt(_sqnorm(scaled))[:, None]
-    directions: Floats = scaled / np.where(norms > 0, norms, 1.0)
-    return directions
+    return scaled / np.where(norms > 0, norms, 1.0)
 
 
 @dataclass(frozen=True)
@@ -243,5 +239,4 @@ class FromScikitLearn:
     def __call__(self, X: Floats, Y: Floats) -> Floats:
         from sklearn.metrics.pairwise import pairwise_kernels
 
-        values: Floats = pairwise_kernels(X, Y, metric=self.name)
-        return values
+        return pairwise_kernels(X, Y, metric=self.name)

@@ -34,8 +34,7 @@ def pair_distances(X: Floats, Y: Floats, metric: str) -> Doubles:
         return sparse_distances(X, Y, metric)
     if metric in _COMPILED_METRICS and has_compiled_distances(*Y.shape):
         return compiled_distances(X, Y, metric)
-    distances: Doubles = cdist(X, Y, metric)
-    return distances
+    return cdist(X, Y, metric)
 
 
 def compiled_distances(X: Floats, Y: Floats, metric: str) -> Doubles:

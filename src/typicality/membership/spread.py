@@ -79,8 +79,7 @@ def spread_from_separation(sqdist: Doubles, beta: float) -> Doubles:
         The typicality, between 0 and 1. Larger values give larger spreads.
     """
     others = sqdist + np.diag(np.full(len(sqdist), np.inf))
-    spread: Doubles = others.min(axis=1) / (-2.0 * np.log(beta))
-    return spread
+    return others.min(axis=1) / (-2.0 * np.log(beta))
 
 
 def spread_from_gaps(largest: float, around: Doubles) -> float:

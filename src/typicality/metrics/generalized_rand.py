@@ -174,8 +174,7 @@ def _distances(partition: Crisp | Soft, rows: slice) -> Doubles:
     """Distances of some rows to all rows, in [0, 1]."""
     if isinstance(partition, Crisp):
         labels = partition.labels
-        apart: Doubles = (labels[rows, None] != labels).astype(np.float64)
-        return apart
+        return (labels[rows, None] != labels).astype(np.float64)
     distances: Doubles = cdist(partition.shares[rows], partition.shares) * math.sqrt(0.5)
     return np.minimum(distances, 1.0)
 
@@ -187,8 +186,7 @@ def _mean_difference_to(values: Doubles, others: Doubles) -> Doubles:
     n_below = np.searchsorted(ordered, values)
     below = n_below * values - upto[n_below]
     above = (upto[-1] - upto[n_below]) - (len(ordered) - n_below) * values
-    mean: Doubles = (below + above) / len(ordered)
-    return mean
+    return (below + above) / len(ordered)
 
 
 # ---- a sample of pairs, with standard errors -----------------------------------------------------

@@ -219,8 +219,7 @@ def check_flags(flags: Any, name: str) -> NDArray[np.bool_]:
     if array.dtype.kind == "b":
         return array
     if array.dtype.kind in "if" and np.isin(array, (-1, 1)).all():
-        outlier: NDArray[np.bool_] = array == -1
-        return outlier
+        return array == -1
     sample = ", ".join(map(repr, array[:3].tolist())) + ", ..." * (len(array) > 3)
     raise ValueError(
         f"{name} must be boolean, True for an outlier, or +1 and -1 as predict returns, "

@@ -32,8 +32,7 @@ class Crisp:
 
     def distances(self, i: Places, j: Places) -> Doubles:
         """Distances of pairs of rows over sqrt 2: 1 between classes, 0 within."""
-        apart: Doubles = (self.labels[i] != self.labels[j]).astype(np.float64)
-        return apart
+        return (self.labels[i] != self.labels[j]).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)

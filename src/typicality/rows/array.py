@@ -62,8 +62,8 @@ class ArrayRows(Rows):
     def map(self, function: Callable[[Block], Any]) -> Any:
         return np.asarray(function(self._whole))
 
-    def reduce(self, function: Callable[[Block], Any], join: Callable[[Any, Any], Any]) -> Any:
-        return super().reduce(function, join) if self.cuts else function(self._whole)
+    def gather(self, function: Callable[[Block], Sum]) -> Sum:
+        return self.fold(function) if self.cuts else function(self._whole)
 
     def reweighted(self, weigh: Callable[[Block], Floats]) -> Rows:
         return type(self)(self.X, weigh(self._whole), self.cuts)

@@ -4,11 +4,10 @@ An engine (an array, a file larger than memory, a Dask collection) cuts the rows
 implements `fold` and `map`. Everything else, such as features, samples and single rows, is a fold.
 """
 
-import operator
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -54,17 +53,6 @@ class Additive:
     def __add__(self, other: Self) -> Self:
         names = [field.name for field in fields(self)]  # type: ignore[arg-type]
         return type(self)(*(getattr(self, name) + getattr(other, name) for name in names))
-
-
-@dataclass(frozen=True, eq=False)
-class _Joined:
-    """A value, and the function that joins it with another one when the two are added."""
-
-    value: Any
-    join: Callable[[Any, Any], Any]
-
-    def __add__(self, other: "_Joined") -> "_Joined":
-        return _Joined(self.join(self.value, other.value), self.join)
 
 
 class Rows(ABC):
@@ -117,26 +105,13 @@ class Rows(ABC):
         """These rows where sums over them are quickest: a tensor has blocks on its device."""
         return self
 
-    def reduce(self, function: Callable[[Block], Any], join: Callable[[Any, Any], Any]) -> Any:
-        """The results of a function of a block, joined two at a time where `fold` adds them.
-
-        For exact results, such as the smallest number: the blocks are as large as they can be.
-        """
-        return self.fold(lambda block: _Joined(function(block), join)).value
+    def gather(self, function: Callable[[Block], Sum]) -> Sum:
+        """As `fold`, for results that do not depend on the blocks, which are as large as can be."""
+        return self.fold(function)
 
     def reweighted(self, weigh: Callable[[Block], Floats]) -> "Rows":
         """The same rows with other weights: `weigh(block)` returns those of a block."""
         return View(self, lambda block: block._replace(weight=weigh(block)), weighted=True)
-
-    def weighted_by(self, weight: Floats) -> "Rows":
-        """The same rows with given weights, one for each row."""
-        if np.shape(weight) != (self.n_rows,):
-            raise ValueError(
-                f"sample_weight.shape == {np.shape(weight)}, expected {(self.n_rows,)}: pass one "
-                "weight for each row of X."
-            )
-        weight = np.ascontiguousarray(weight, self.dtype)
-        return self.reweighted(lambda block: weight[block.start : block.start + len(block.X)])
 
     def moved(self, move: Callable[[Floats], Floats]) -> "Rows":
         """Other rows in the place of these: `move(X)` returns those of a block."""
@@ -162,7 +137,7 @@ class Rows(ABC):
             low, high = np.searchsorted(wanted, [block.start, block.start + len(block.X)])
             return block.X[wanted[low:high] - block.start]
 
-        taken: Floats = self.reduce(found, lambda one, more: stack_rows([one, more]))
+        taken: Floats = stack_rows(self.gather(lambda block: [found(block)]))
         return taken[np.searchsorted(wanted, index)]
 
     @cached_property
@@ -200,13 +175,10 @@ class Rows(ABC):
         return known.smallest(at_most)
 
     def _distinct(self, at_most: int, share: float = 1.0) -> DistinctRows:
-        def of_block(block: Block) -> DistinctRows:
-            return DistinctRows.of(
-                block.X, block.weight, at_most=at_most, first_row=block.start, share=share
-            )
-
-        found: DistinctRows = self.reduce(of_block, operator.add)
-        return found
+        limits: Any = {"at_most": at_most, "share": share}
+        return self.gather(
+            lambda block: DistinctRows.of(block.X, block.weight, first_row=block.start, **limits)
+        )
 
 
 class View(Rows):
@@ -261,4 +233,10 @@ def as_rows(X: Any, sample_weight: Any = None) -> Rows:
     rows: Rows = X
     if sample_weight is None:
         return rows
-    return rows.weighted_by(np.asarray(sample_weight))
+    if np.shape(sample_weight) != (rows.n_rows,):
+        raise ValueError(
+            f"sample_weight.shape == {np.shape(sample_weight)}, expected {(rows.n_rows,)}: pass "
+            "one weight for each row of X."
+        )
+    weight = np.ascontiguousarray(sample_weight, rows.dtype)
+    return rows.reweighted(lambda block: weight[block.start : block.start + len(block.X)])

@@ -16,7 +16,7 @@ import cloudpickle
 import dask.array
 import numpy as np
 
-from typicality._threads import TreeSum
+from typicality._threads import added
 from typicality._typing import Floats
 from typicality._words import shown_path
 from typicality.exceptions import TableError
@@ -70,7 +70,7 @@ class DaskRows(Rows):
         return {**vars(self), "watch": None}  # what shows progress stays in this process
 
     def fold(self, function: Callable[[Block], Sum]) -> Sum:
-        parts, add = self._applied(function), _dask.delayed(_add)
+        parts, add = self._applied(function), _dask.delayed(added)
         while len(parts) > 1:
             parts = [add(parts[i : i + _TOGETHER]) for i in range(0, len(parts), _TOGETHER)]
         self.n_passes += 1
@@ -95,13 +95,6 @@ class DaskRows(Rows):
 
 
 _loaded = lru_cache(maxsize=1)(cloudpickle.loads)  # the blocks of a pass share what it finds out
-
-
-def _add(results: list[Any]) -> Any:
-    sums = TreeSum[Any]()
-    for result in results:
-        sums.add(result)
-    return sums.total()
 
 
 def _apply(

@@ -89,7 +89,7 @@ class DistinctRows:
 
     @classmethod
     def _on_device(cls, X: Any, at_most: int, first_row: int) -> Self:
-        from typicality.rows.torch_distinct import lexicographic_order, smallest_keys
+        from typicality.rows.tensor import lexicographic_order, smallest_keys
 
         copies, places, n_distinct, limit = smallest_keys(X, at_most)
         if limit is not None:
@@ -178,10 +178,9 @@ def content_hash(X: Floats) -> NDArray[np.uint64]:
     if is_sparse(X):
         return sparse_hash(X, _mix)
     if resident(X) is not None:
-        from typicality.rows.torch_distinct import content_keys
+        from typicality.rows.tensor import content_keys
 
-        keys: NDArray[np.uint64] = array_of(content_keys(resident(X))).view(np.uint64)
-        return keys
+        return array_of(content_keys(resident(X))).view(np.uint64)
     mixed = np.zeros(len(X), np.uint64)
     for column in X.T:
         mixed ^= (column.astype(np.float64) + 0.0).view(np.uint64)  # + 0.0: no negative zero

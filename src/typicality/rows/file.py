@@ -226,7 +226,7 @@ def _read_parquet(
 ) -> Iterator[tuple[Floats, Place]]:
     for path in filter(_is_filled, table.paths):
         with pq.ParquetFile(path) as file:
-            lengths = _group_lengths(file)
+            lengths = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
             groups = part or range(len(lengths))
             first = sum(lengths[: groups.start])
             for batch in file.iter_batches(size, list(groups), list(names)):
@@ -242,10 +242,6 @@ def _read_parquet(
                         )
                 yield X, partial(_place_after, path, first)
                 first += len(X)
-
-
-def _group_lengths(file: Any) -> list[int]:
-    return [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
 
 
 def _is_filled(path: Path) -> bool:

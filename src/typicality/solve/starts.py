@@ -237,8 +237,7 @@ def start_rows(name: str, space: Any, n_clusters: int, rng: Any = None) -> Place
     choose = NAMED_STARTS[name]
     if choose is plus_plus and not isinstance(data, DistinctRows):
         choose = plus_plus_by_distance
-    chosen: Places = data.index[choose(data, n_clusters, rng)]
-    return chosen
+    return data.index[choose(data, n_clusters, rng)]
 
 
 def best_of(results: Sequence[Result], values: Sequence[float]) -> Result:

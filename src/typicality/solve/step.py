@@ -42,22 +42,3 @@ class Alternation(Generic[P]):
         rule, prototypes = self.spread.update(state.rule, sweep)
         residual = sweep.relative_move if prototypes.n_clusters == n_clusters else inf
         return ClusterState(prototypes, rule), residual, sweep.objective
-
-
-@dataclass(frozen=True)
-class ByWeights:
-    r"""A step whose residual is the change of the weights of the prototypes, :math:`\sum |dw|`.
-
-    Weights sum to one, so the residual has the same meaning however small memberships are.
-
-    Parameters
-    ----------
-    step : callable
-        A step on a state whose prototypes are weights on rows.
-    """
-
-    step: Step
-
-    def __call__(self, state: ClusterState[Any]) -> tuple[ClusterState[Any], float, float]:
-        following, _, objective = self.step(state)
-        return following, following.prototypes.change_from(state.prototypes), objective

@@ -406,14 +406,12 @@ class Space(ABC, Generic[P]):
     @property
     def X(self) -> Floats:  # noqa: N802
         """The rows, where they are in memory."""
-        X: Floats = self.rows.X  # type: ignore[attr-defined]
-        return X
+        return self.rows.X  # type: ignore[attr-defined]
 
     @property
     def sample_weight(self) -> Floats | None:
         """The weights, where they are in memory."""
-        weight: Floats | None = self.rows.weight  # type: ignore[attr-defined]
-        return weight
+        return self.rows.weight  # type: ignore[attr-defined]
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -85,8 +85,7 @@ class Centroids(Prototypes):
         return replace(self, offsets=self.offsets + share * (other.offsets - self.offsets))
 
     def mutual_sqdist(self) -> Doubles:
-        sqdist: Doubles = cdist(self.offsets, self.offsets, "sqeuclidean")
-        return sqdist
+        return cdist(self.offsets, self.offsets, "sqeuclidean")
 
     def sqdist(self, X: Any) -> Any:
         if is_tensor(X):
@@ -152,7 +151,7 @@ class Centroids(Prototypes):
         # By the shapes alone, never by the number of threads.
         tile_rows = int(2 ** np.clip(np.log2(_TILE_ENTRIES / max(self.offsets.shape)) // 1, 4, 8))
         written = sums, labels, members, memberships
-        return fold_rows(form, *read, tile_rows, *written)  # type: ignore[no-any-return]
+        return fold_rows(form, *read, tile_rows, *written)
 
 
 class Euclidean(Space[Centroids]):

@@ -41,7 +41,7 @@ def typical_range(rows: Rows) -> tuple[Doubles, Doubles]:
         high = np.max(X, axis=0, initial=-np.inf, where=inside)
         return np.stack([low, -high], dtype=np.float64)
 
-    low, minus_high = rows.reduce(ends, np.minimum)
+    low, minus_high = np.min(rows.gather(lambda block: [ends(block)]), axis=0)
     return low, -minus_high
 
 

@@ -90,7 +90,7 @@ class ExpandedPrototypes(Predictor):
         return self
 
     def sqdist(self, X: Any) -> Doubles:
-        return np.asarray(sqdist_of_products(self.sums.complement_at(X), self.energy))
+        return np.asarray(sqdist_of_products(self.sums.at(X, complement=True), self.energy))
 
 
 def sqdist_of_products(products: Any, energy: Doubles) -> Any:
@@ -124,7 +124,7 @@ class KernelPrototypes(Prototypes):
     @cached_property
     def cross(self) -> Doubles:
         r""":math:`w_k^\top E w_l`, shape (c, c)."""
-        return array_of(self.weights.T @ self.products)  # type: ignore[no-any-return]
+        return array_of(self.weights.T @ self.products)
 
     @property
     def energy(self) -> Doubles:
@@ -154,10 +154,6 @@ class KernelPrototypes(Prototypes):
         weights = self.weights + share * (other.weights - self.weights)
         products = self.products + share * (other.products - self.products)
         return replace(self, weights=weights, products=products)
-
-    def change_from(self, before: Self) -> float:
-        """How much the weights changed, in total; the most of all prototypes."""
-        return float(abs(self.weights - before.weights).sum(0).max())
 
     def mutual_sqdist(self) -> Doubles:
         sqdist: Doubles = 2.0 * self.cross - self.energy - self.energy[:, None]
@@ -241,8 +237,7 @@ class Gram(Space[KernelPrototypes]):
     @property
     def X(self) -> Floats:  # noqa: N802
         rows: Any = self.rows
-        X: Floats = rows.given if isinstance(rows, TensorRows) else rows.X
-        return X
+        return rows.given if isinstance(rows, TensorRows) else rows.X
 
     # ---- the space -------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from typicality._sparse import is_sparse
 from typicality._threads import over_blocks, over_ranges
 from typicality._typing import Doubles, Floats, Index, Places
 from typicality.kernels.stationary import GaussianForm, LaplacianForm
-from typicality.sums.row_tree import Leaves, RowTree
+from typicality.sums.row_tree import RowTree
 
 _MANY_DIMENSIONS = 8  # where a k-d tree looks at most rows anyway
 _POINTS_AT_A_TIME = 2**8
@@ -105,8 +105,8 @@ class NearestRows:
         def look(block: slice) -> None:
             some = order[block]
             if known is None:
-                keys = np.empty((len(some), 2 * k + self._leaves.columns.shape[2]), np.int64)
-                nearest_keys(form, self._leaves, asking[some], k, mask, keys)
+                keys = np.empty((len(some), 2 * k + self._tree.columns.shape[2]), np.int64)
+                nearest_keys(form, self._tree, asking[some], k, mask, keys)
                 keys.sort(axis=1)
                 found = keys[:, :k] & mask
             else:
@@ -144,8 +144,8 @@ class NearestRows:
         return NearestNeighbors(algorithm="brute", metric=metric).fit(self.rows - self._middle)
 
     @cached_property
-    def _leaves(self) -> Leaves:
-        return RowTree.of(self.rows).leaves
+    def _tree(self) -> RowTree:
+        return RowTree.of(self.rows)
 
     @cached_property
     def _middle(self) -> Floats:

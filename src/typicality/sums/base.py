@@ -27,11 +27,8 @@ class Expansion(Protocol):
         It can be far less than the promise where a sum is small.
         """
 
-    def at(self, points: Floats) -> Floats:
-        """`K(points, training) @ W`, shape (len(points), c)."""
-
-    def complement_at(self, points: Floats) -> Floats:
-        """`E(points, training) @ W`, shape (len(points), c)."""
+    def at(self, points: Floats, *, complement: bool = False) -> Floats:
+        """`K(points, training) @ W`, shape (len(points), c); with E in the place of K, if asked."""
 
 
 class Operator(Protocol):
@@ -86,7 +83,6 @@ def row_sums(block: Floats, weights: Floats) -> Floats:
         if len(weights) <= _ROWS_OF_A_PRODUCT:
             dots: Floats = np.vecdot(block, weights[:, 0])
             return dots[:, None]
-        alone: Floats = (block * weights[:, 0]).sum(axis=1, keepdims=True)
-        return alone
+        return (block * weights[:, 0]).sum(axis=1, keepdims=True)
     sums: Floats = np.einsum("ij,kj->ik", block, np.ascontiguousarray(weights.T))
     return sums

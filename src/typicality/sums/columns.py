@@ -167,8 +167,7 @@ class KernelColumns:
     @cached_property
     def _widths(self) -> Doubles:
         """The widths of a local kernel at the training rows; every block needs them."""
-        widths: Doubles = self.kernel_function.widths(self.training)
-        return widths
+        return self.kernel_function.widths(self.training)
 
     def half_sqdist_among(self, rows: Floats, index: Places) -> Floats:
         return KernelColumns(self.kernel_function, self.training[index]).half_sqdist(rows)

@@ -131,14 +131,6 @@ class DenseSums:
     def error(self, sums: Floats) -> Floats:
         return _ROUNDING * sums
 
-    def at(self, points: Floats) -> Floats:
-        return gather(
-            self.columns, points, lambda rows: row_sums(self.columns.kernel(rows), self.weights)
-        )
-
-    def complement_at(self, points: Floats) -> Floats:
-        return gather(
-            self.columns,
-            points,
-            lambda rows: row_sums(self.columns.half_sqdist(rows), self.weights),
-        )
+    def at(self, points: Floats, *, complement: bool = False) -> Floats:
+        values = self.columns.half_sqdist if complement else self.columns.kernel
+        return gather(self.columns, points, lambda rows: row_sums(values(rows), self.weights))

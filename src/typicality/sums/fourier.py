@@ -353,7 +353,7 @@ class FourierExpansion:
     def error(self, sums: Floats) -> float:
         return self.rtol
 
-    def at(self, points: Floats) -> Floats:
+    def at(self, points: Floats, *, complement: bool = False) -> Floats:
         grid, sums = self.grid, np.zeros((len(points), len(self.scale)))
         near = (points >= grid.low - grid.reach) & (points <= grid.high + grid.reach)
         pieces = pieces_of(grid, points, np.flatnonzero(near.all(axis=1)))
@@ -361,11 +361,7 @@ class FourierExpansion:
             # The modes alone decide how finufft is called, else a point would follow its batch.
             plan = lambda: grid.plan(2, _USUAL_POINTS)  # noqa: E731
             _fill(plan, grid, points, pieces, self.modes, self.scale, sums)
-        return sums
-
-    def complement_at(self, points: Floats) -> Floats:
-        complement: Floats = self.total - self.at(points)
-        return complement
+        return np.asarray(self.total - sums) if complement else sums
 
 
 def _scale(weights: Floats) -> Doubles:

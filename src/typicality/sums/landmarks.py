@@ -74,11 +74,9 @@ class ReducedSet:
     def error(self, sums: Floats) -> float:
         return self.rtol
 
-    def at(self, points: Floats) -> Floats:
-        return exact_expansion(self.columns, self.weights).at(points)
-
-    def complement_at(self, points: Floats) -> Floats:
-        return self.total - self.at(points)
+    def at(self, points: Floats, *, complement: bool = False) -> Floats:
+        sums = exact_expansion(self.columns, self.weights).at(points)
+        return self.total - sums if complement else sums
 
 
 class _Sums(NamedTuple):

@@ -1,6 +1,5 @@
 """Training rows in the leaves of a k-d tree, for sums over blocks of near rows."""
 
-from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -53,24 +52,15 @@ class Blocks(NamedTuple):
     root: float
 
 
-class Leaves(NamedTuple):
-    """What a compiled search for the nearest rows knows: the arrays of a `RowTree`."""
-
-    slots: Places
-    counts: NDArray[np.int64]
-    columns: Doubles
-    lower: Doubles
-    upper: Doubles
-
-
-@dataclass(frozen=True, eq=False)
-class RowTree:
+class RowTree(NamedTuple):
     """Rows in the leaves of a k-d tree that is complete, and the bounding boxes of its nodes.
 
     Parameters
     ----------
     slots : array of shape (n_leaves, leaf_rows)
         The rows of each leaf; -1 where it has no more.
+    counts : array of shape (n_leaves,)
+        Their number.
     columns : array of shape (n_leaves, d, leaf_rows), float64
         Their features.
     lower, upper : arrays of shape (n_nodes, d)
@@ -78,6 +68,7 @@ class RowTree:
     """
 
     slots: Places
+    counts: NDArray[np.int64]
     columns: Doubles
     lower: Doubles
     upper: Doubles
@@ -90,14 +81,12 @@ class RowTree:
         tree = KDTree(rows, leaf_size=leaf_rows)
         data, order, nodes, bounds = (np.asarray(array) for array in tree.get_arrays())
         is_leaf = nodes["is_leaf"] == 1
-        slots = _slots(order, nodes["idx_start"][is_leaf], nodes["idx_end"][is_leaf])
+        first, last = nodes["idx_start"][is_leaf][:, None], nodes["idx_end"][is_leaf][:, None]
+        counts = (last - first)[:, 0].astype(np.int64)
+        place = first + np.arange(-(-int(counts.max()) // _LANES) * _LANES)
+        slots = np.where(place < last, order[np.where(place < last, place, 0)], -1)
         columns = np.ascontiguousarray(data[slots].transpose(0, 2, 1))
-        return cls(slots, columns, bounds[0].copy(), bounds[1].copy())
-
-    @property
-    def leaves(self) -> Leaves:
-        """The arrays for compiled code."""
-        return Leaves(self.slots, self.counts, self.columns, self.lower, self.upper)
+        return cls(slots, counts, columns, bounds[0].copy(), bounds[1].copy())
 
     @property
     def n_leaves(self) -> int:
@@ -107,11 +96,6 @@ class RowTree:
     def n_rows(self) -> int:
         """The number of rows."""
         return int(self.counts.sum())
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """The number of rows of each leaf."""
-        return np.asarray((self.slots >= 0).sum(axis=1), dtype=np.int64)
 
     def placed(self, values: Floats) -> Doubles:
         """Values of shape (n, c) in the slots of their rows, shape (n_leaves, c, leaf_rows)."""
@@ -131,10 +115,3 @@ class RowTree:
         while len(levels[-1]) > 1:
             levels.append(levels[-1][::2] + levels[-1][1::2])
         return np.concatenate(levels[::-1])
-
-
-def _slots(order: Places, first: Places, last: Places) -> Places:
-    longest = int((last - first).max())
-    place = first[:, None] + np.arange(-(-longest // _LANES) * _LANES)
-    inside = place < last[:, None]
-    return np.where(inside, order[np.where(inside, place, 0)], -1)

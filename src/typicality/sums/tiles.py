@@ -196,15 +196,7 @@ class TileExpansion:
         relative = _SINGLE_RELATIVE if self.single else _DOUBLE_RELATIVE
         return self.skip_rtol + (_SINGLE_LOST if self.single else _DOUBLE_LOST) + relative * sums
 
-    def at(self, points: Floats) -> Doubles:
-        """`K(points, X) @ W`."""
-        return self._sums(points, complement=False)
-
-    def complement_at(self, points: Floats) -> Doubles:
-        """`(1 - K(points, X)) @ W`."""
-        return self._sums(points, complement=True)
-
-    def _sums(self, points: Floats, *, complement: bool) -> Doubles:
+    def at(self, points: Floats, *, complement: bool = False) -> Doubles:
         from typicality.compiled.point_sums import sum_at
 
         kernel, placed = self.columns.kernel_function, self._placed

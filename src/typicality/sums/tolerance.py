@@ -46,11 +46,6 @@ class Tolerance(NamedTuple):
         """The same with no promise above a limit."""
         return self._replace(absolute=min(self.absolute, limit), tails=min(self.tails, limit))
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether nothing is allowed but rounding."""
-        return self.absolute == 0.0
-
     @classmethod
     def of_distances(
         cls, columns: KernelColumns, sample_weight: Floats | None, rtol: float

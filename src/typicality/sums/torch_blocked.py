@@ -131,13 +131,7 @@ class DeviceSums:
     def error(self, sums: Floats) -> Floats:
         return self._operator.error(sums)
 
-    def at(self, points: Floats) -> Doubles:
-        return self._at(points, complement=False)
-
-    def complement_at(self, points: Floats) -> Doubles:
-        return self._at(points, complement=True)
-
-    def _at(self, points: Floats, *, complement: bool) -> Doubles:
+    def at(self, points: Floats, *, complement: bool = False) -> Doubles:
         there = on_device(points, self.device)
         sums = self._operator.sums(self._weights, there, complement=complement)
         return np.asarray(array_of(sums))
