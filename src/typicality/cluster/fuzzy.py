@@ -138,14 +138,13 @@ class FuzzyCMeans(BatchClusterer):
         share of the values that it has. Scale the features. Every row needs at least one value.
         Only with the linear kernel, and with spherical clusters.
     init : str, array-like or callable, default="k-means++"
-        The initial prototypes. The names "k-means++", "k-means||", "max-min" and "random" choose
-        them from the rows. An array of shape (n_clusters, n_features) gives prototypes; one of
-        shape (n_samples, n_clusters) gives memberships. If an array fits both shapes, it is used as
-        prototypes. A function `init(X, n_clusters, random_state)` returns prototypes. With more
-        than 131,072 distinct rows, "k-means||" reads all of them, and the other names use a sample.
+        The initial prototypes. The names "k-means++", "max-min" and "random" choose them from
+        the rows, or from a sample of more than 131,072 distinct rows. An array of shape
+        (n_clusters, n_features) gives prototypes; one of shape (n_samples, n_clusters) gives
+        memberships. If an array fits both shapes, it is used as prototypes. A function `init(X, n_clusters, random_state)` returns prototypes.
     n_init : int, default=1
-        The number of runs from different initial prototypes, with "k-means++", "k-means||",
-        "random" or a function. The run with the lowest objective is kept.
+        The number of runs from different initial prototypes, with "k-means++", "random" or
+        a function. The run with the lowest objective is kept.
     max_samples : int, "auto" or None, default="auto"
         With a kernel: the largest number of rows that the model is learned from. If there are more
         rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,
@@ -425,17 +424,17 @@ class EntropyCMeans(BatchClusterer):
         share of the values that it has. Scale the features. Every row needs at least one value.
         Only with the linear kernel, and with spherical clusters.
     init : str, array-like or callable, default="k-means++"
-        The initial prototypes. The names "k-means++", "k-means||", "max-min", "random" and
-        "annealing" choose them from the rows. An array of shape (n_clusters, n_features) gives
-        prototypes; one of shape (n_samples, n_clusters) gives memberships. If an array fits both
-        shapes, it is used as prototypes. A function `init(X, n_clusters, random_state)` returns
-        prototypes. With more than 131,072 distinct rows, "k-means||" reads all of them, and the
-        other names use a sample. "annealing" starts as "k-means++" does, with a small `lam` at
-        which the prototypes just separate, and then raises `lam` to its value by factors of 1.5.
+        The initial prototypes. The names "k-means++", "max-min", "random" and "annealing"
+        choose them from the rows, or from a sample of more than 131,072 distinct rows. An array of shape
+        (n_clusters, n_features) gives prototypes; one of shape (n_samples, n_clusters) gives
+        memberships. If an array fits both shapes, it is used as prototypes. A function
+        `init(X, n_clusters, random_state)` returns prototypes. "annealing" starts as "k-means++"
+        does, with a small `lam` at which the prototypes just separate, and then raises `lam` to its
+        value by factors of 1.5.
         One such run often finds clusters that many other runs miss, especially with kernels.
     n_init : int, default=1
-        The number of runs from different initial prototypes, with "k-means++", "k-means||",
-        "random", "annealing" or a function. The run with the lowest objective is kept.
+        The number of runs from different initial prototypes, with "k-means++", "random",
+        "annealing" or a function. The run with the lowest objective is kept.
     max_samples : int, "auto" or None, default="auto"
         With a kernel: the largest number of rows that the model is learned from. If there are more
         rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,

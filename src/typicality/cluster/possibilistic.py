@@ -147,11 +147,10 @@ class PossibilisticCMeans(BatchClusterer):
         share of the values that it has. Scale the features. Every row needs at least one value.
         Only with the linear kernel, and with spherical clusters.
     init : str, array-like or callable, default="k-means++"
-        The initial prototypes. The names "k-means++", "k-means||", "max-min" and "random" choose
-        them from the rows. An array of shape (n_clusters, n_features) gives prototypes; one of
-        shape (n_samples, n_clusters) gives memberships. If an array fits both shapes, it is used as
-        prototypes. A function `init(X, n_clusters, random_state)` returns prototypes. With more
-        than 131,072 distinct rows, "k-means||" reads all of them, and the other names use a sample.
+        The initial prototypes. The names "k-means++", "max-min" and "random" choose them from
+        the rows, or from a sample of more than 131,072 distinct rows. An array of shape
+        (n_clusters, n_features) gives prototypes; one of shape (n_samples, n_clusters) gives
+        memberships. If an array fits both shapes, it is used as prototypes. A function `init(X, n_clusters, random_state)` returns prototypes.
     n_init : int, default=1
         The number of runs of the preliminary fuzzy c-means, from different initial prototypes. The
         run with the lowest fuzzy objective is kept. (The possibilistic objective cannot be used for

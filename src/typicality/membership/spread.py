@@ -7,6 +7,16 @@ import numpy as np
 
 from typicality._typing import Doubles, Places
 
+__all__ = [
+    "AdaptedSpread",
+    "FixedSpread",
+    "SpreadUpdate",
+    "smallest_spread",
+    "spread_from_gaps",
+    "spread_from_partition",
+    "spread_from_separation",
+]
+
 SMALLEST_SHARE = 1e-12  # of the total variance: below this a spread is taken for zero
 
 

@@ -34,32 +34,6 @@ from typicality.rows.tensor import TensorRows
 if TYPE_CHECKING:
     from typicality.rows.file import FileRows
 
-__all__ = [
-    "LARGEST_SAMPLE",
-    "Additive",
-    "ArrayRows",
-    "Block",
-    "DistinctRows",
-    "Features",
-    "FileRows",
-    "Rows",
-    "SparseRows",
-    "TensorRows",
-    "TreeSum",
-    "as_rows",
-    "content_hash",
-    "count_distinct_rows",
-    "histogram",
-    "is_blockwise",
-    "is_dask",
-    "open_rows",
-    "quantile",
-    "quantiles",
-    "robust_spreads",
-    "row_blocks",
-    "rows_in_memory",
-]
-
 
 def open_rows(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> "FileRows":
     """Open files of rows that can be larger than memory.

@@ -5,8 +5,6 @@ and their weights, not on the order of the rows, and a row of weight k is the sa
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
 from math import inf, isfinite
 from typing import Any, TypeVar
 
@@ -15,19 +13,15 @@ from sklearn.cluster import kmeans_plusplus
 
 from typicality._sparse import is_sparse
 from typicality._threads import one_blas_thread
-from typicality._typing import Doubles, Floats, Places
-from typicality.membership.hard import Hard
-from typicality.rows import Block, DistinctRows, content_hash, row_blocks
-from typicality.spaces import Centroids, Euclidean, Gaps, Sample, Space
+from typicality._typing import Doubles, Places
+from typicality.rows import DistinctRows
+from typicality.spaces import Gaps, Sample, Space
 from typicality.spaces.base import P
 
 Result = TypeVar("Result")
 Candidates = DistinctRows | Sample  # that prototypes can start at
 ChooseRows = Callable[..., Places]
-Order = Callable[[Doubles, Floats], Doubles]  # squared distances to the nearest prototype, and rows
 
-_ROUNDS = 3  # of k-means||
-_OVERSAMPLING = 2  # rows for each cluster that are added in a round
 SAME_VALUE = 1e-6  # of each other: values that differ by rounding only
 
 
@@ -119,120 +113,18 @@ def _draw(weight: Doubles, rng: np.random.RandomState, n_draws: int) -> Places:
     return np.asarray(np.minimum(drawn, last), dtype=np.intp)
 
 
-# ---- k-means||: passes over all rows, where there are more than a sample holds ------------------
-
-
-@dataclass(frozen=True, eq=False)
-class FirstRows:
-    """The distinct rows of positive weight with the smallest keys; those of two blocks add up.
-
-    Parameters
-    ----------
-    keys : array of shape (m,)
-        What they are ordered by, rising.
-    rows : array of shape (m, d)
-        The rows.
-    index : array of shape (m,)
-        Where one copy of each stands among all rows.
-    at_most : int
-        The largest number of rows this may hold.
-    """
-
-    keys: Doubles
-    rows: Floats
-    index: Places
-    at_most: int
-
-    @classmethod
-    def of(cls, prototypes: Centroids, order: Order, at_most: int, block: Block) -> "FirstRows":
-        """Those of a block; `order(sqdist, rows)` are the keys, infinite for rows left out."""
-        found = cls(np.empty(0), block.X[:0], np.empty(0, np.intp), at_most)
-        for some in row_blocks(len(block.X)):
-            X = block.X[some]
-            keys = order(prototypes.sqdist(X).min(axis=1), X)
-            if block.weight is not None:
-                keys = np.where(block.weight[some] > 0, keys, np.inf)
-            few = np.flatnonzero(keys < np.inf)
-            if len(few) > at_most:  # copies of a row have the same key: all of them are kept
-                few = few[keys[few] <= np.partition(keys[few], at_most - 1)[at_most - 1]]
-            found += cls(keys[few], X[few], block.start + some.start + few, at_most)
-        return found
-
-    def __add__(self, other: "FirstRows") -> "FirstRows":
-        keys = np.concatenate([self.keys, other.keys])
-        rows = np.concatenate([self.rows, other.rows])
-        index = np.concatenate([self.index, other.index])
-        _, distinct = np.unique(content_hash(rows), return_index=True)  # in the order of the hashes
-        first = distinct[np.argsort(keys[distinct], kind="stable")[: self.at_most]]
-        return FirstRows(keys[first], rows[first], index[first], self.at_most)
-
-
-def parallel_rows(
-    space: Euclidean, rows: Floats, index: Places, rng: np.random.RandomState
-) -> DistinctRows:
-    r"""Candidates of k-means||: rows far from those already chosen are likely to be taken.
-
-    Implements :cite:`bahmani2012`, algorithm 2, up to step 7. Differs from the paper: it begins
-    with a row for each cluster, and each of three rounds takes exactly two more rows for each
-    cluster. A row is drawn if its :math:`-\log(u) / d^2` is among the smallest, with u a hash of
-    its content, so that a round is one pass.
-
-    Parameters
-    ----------
-    space : Euclidean
-        The space of all rows.
-    rows, index : arrays of shape (c, d) and (c,)
-        The rows to begin with, and their numbers.
-    rng : RandomState
-        It chooses the hashes.
-
-    Returns
-    -------
-    candidates : DistinctRows
-        Their weights are those of the rows nearest to each.
-    """
-    n_more = _OVERSAMPLING * len(rows)
-    for _ in range(_ROUNDS):
-        order = partial(_drawn, rng.randint(2**31))
-        found = space.rows.fold(partial(FirstRows.of, space.at(rows), order, n_more))
-        rows = np.concatenate([rows, found.rows])
-        index = np.concatenate([index, found.index])
-    mass = space.fold(Hard(), space.at(rows)).mass
-    return DistinctRows(rows, mass, index, len(rows))
-
-
-def _drawn(seed: int, sqdist: Doubles, rows: Floats) -> Doubles:
-    """Keys whose smallest ones are rows drawn with probabilities in proportion to `sqdist`."""
-    hashes = content_hash(np.column_stack([rows, np.full(len(rows), seed, np.float64)]))
-    uniform = (hashes.astype(np.float64) + 0.5) / 2.0**64
-    with np.errstate(divide="ignore"):
-        return np.where(sqdist > 0, -np.log(uniform) / sqdist, np.inf)
-
-
 # ---- by name -------------------------------------------------------------------------------------
 
 NAMED_STARTS: dict[str, ChooseRows] = {
     "k-means++": plus_plus,
-    "k-means||": plus_plus,  # of candidates that passes over all rows have found
     "max-min": max_min,
     "random": random_rows,
 }
 
 
 def start_rows(name: str, space: Any, n_clusters: int, rng: Any = None) -> Places:
-    """The numbers of the rows that a start of a name chooses among a sample.
-
-    "k-means||" looks at all rows where the sample does not hold them.
-    """
-    if name == "k-means||" and not isinstance(space, Euclidean):
-        raise ValueError(
-            "init='k-means||' needs coordinates of the prototypes, and prototypes of a "
-            "kernel have none. Use init='k-means++', or kernel='linear'."
-        )
+    """The numbers of the rows that a start of a name chooses among a sample."""
     data: Any = space.candidates(n_clusters)
-    if name == "k-means||" and len(data.rows) < data.n_distinct:
-        first = plus_plus(data, n_clusters, rng)
-        data = parallel_rows(space, data.rows[first], data.index[first], rng)
     n_clusters = min(n_clusters, len(data.index))
     choose = NAMED_STARTS[name]
     if choose is plus_plus and not isinstance(data, DistinctRows):

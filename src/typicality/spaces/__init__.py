@@ -6,22 +6,3 @@ from typicality.spaces.euclidean import Centroids, Euclidean
 from typicality.spaces.gram import ExpandedPrototypes, Gram, KernelPrototypes
 from typicality.spaces.partial import Partial, PartialCentroids
 from typicality.spaces.sample import Gaps, Sample
-
-__all__ = [
-    "Centroids",
-    "Ellipsoidal",
-    "Ellipsoids",
-    "Euclidean",
-    "ExpandedPrototypes",
-    "Gaps",
-    "Gram",
-    "KernelPrototypes",
-    "Members",
-    "Outcome",
-    "Partial",
-    "PartialCentroids",
-    "Prototypes",
-    "Sample",
-    "Space",
-    "Sweep",
-]

@@ -16,23 +16,3 @@ from typicality.sums.landmarks import compressed
 from typicality.sums.tiles import Tiles
 from typicality.sums.tolerance import EXACT, Tolerance
 from typicality.sums.torch_blocked import TorchBlocked
-
-__all__ = [
-    "EXACT",
-    "Columns",
-    "Dense",
-    "DenseSums",
-    "Expansion",
-    "Fused",
-    "KernelColumns",
-    "Nufft",
-    "Operator",
-    "PrecomputedKernel",
-    "PrecomputedSqdist",
-    "Tiles",
-    "Tolerance",
-    "TorchBlocked",
-    "choose_operator",
-    "compressed",
-    "has_compiled_sums",
-]
