@@ -141,7 +141,8 @@ class FuzzyCMeans(BatchClusterer):
         The initial prototypes. The names "k-means++", "max-min" and "random" choose them from
         the rows, or from a sample of more than 131,072 distinct rows. An array of shape
         (n_clusters, n_features) gives prototypes; one of shape (n_samples, n_clusters) gives
-        memberships. If an array fits both shapes, it is used as prototypes. A function `init(X, n_clusters, random_state)` returns prototypes.
+        memberships. If an array fits both shapes, it is used as prototypes. A function
+        `init(X, n_clusters, random_state)` returns prototypes.
     n_init : int, default=1
         The number of runs from different initial prototypes, with "k-means++", "random" or
         a function. The run with the lowest objective is kept.
@@ -425,8 +426,8 @@ class EntropyCMeans(BatchClusterer):
         Only with the linear kernel, and with spherical clusters.
     init : str, array-like or callable, default="k-means++"
         The initial prototypes. The names "k-means++", "max-min", "random" and "annealing"
-        choose them from the rows, or from a sample of more than 131,072 distinct rows. An array of shape
-        (n_clusters, n_features) gives prototypes; one of shape (n_samples, n_clusters) gives
+        choose them from the rows, or from a sample of more than 131,072 distinct rows. An array of
+        shape (n_clusters, n_features) gives prototypes; one of shape (n_samples, n_clusters) gives
         memberships. If an array fits both shapes, it is used as prototypes. A function
         `init(X, n_clusters, random_state)` returns prototypes. "annealing" starts as "k-means++"
         does, with a small `lam` at which the prototypes just separate, and then raises `lam` to its

@@ -150,7 +150,8 @@ class PossibilisticCMeans(BatchClusterer):
         The initial prototypes. The names "k-means++", "max-min" and "random" choose them from
         the rows, or from a sample of more than 131,072 distinct rows. An array of shape
         (n_clusters, n_features) gives prototypes; one of shape (n_samples, n_clusters) gives
-        memberships. If an array fits both shapes, it is used as prototypes. A function `init(X, n_clusters, random_state)` returns prototypes.
+        memberships. If an array fits both shapes, it is used as prototypes. A function
+        `init(X, n_clusters, random_state)` returns prototypes.
     n_init : int, default=1
         The number of runs of the preliminary fuzzy c-means, from different initial prototypes. The
         run with the lowest fuzzy objective is kept. (The possibilistic objective cannot be used for
