@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from typicality._compat import feature_names
-from typicality._sparse import is_sparse, sparse_rows, sqdist_to_points
+from typicality._sparse import is_sparse, sparse_rows
 from typicality._tensors import OnDevice
 from typicality._typing import Floats
 from typicality.rows import Features, Rows, count_distinct_rows, row_blocks
@@ -330,37 +330,18 @@ def check_magnitudes(features: Features, dtype: np.dtype[Any]) -> None:
         )
 
 
-def check_reach(rows: Floats | Rows, origin: Floats, features: Features | None = None) -> None:
-    """Rows must not be so far away that squared distances overflow.
-
-    Where `features` of all these rows are given, the rows are looked at only if a corner of their
-    bounding box is too far: else it costs nothing.
-    """
-    limit = float(np.finfo(origin.dtype).max) / OVERFLOW_MARGIN
-    if features is not None:
-        with np.errstate(over="ignore"):
-            corner = np.sum(np.maximum(features.high - origin, origin - features.low) ** 2)
-        if corner <= limit / 2:  # half, because of rounding
-            return
-    if isinstance(rows, Rows):
-        rows.fold(lambda block: _check_reach(block.X, origin, limit, block.start))
+def check_reach(rows: Floats, dtype: np.dtype[Any]) -> None:
+    """Rows must not be so far away that squared distances overflow in the type of the data."""
+    limit = 0.5 * float(np.sqrt(np.finfo(dtype).max / OVERFLOW_MARGIN / rows.shape[1]))
+    values = rows.data if is_sparse(rows) else rows
+    if not values.size or max(-np.nanmin(values), np.nanmax(values)) <= limit:
         return
-    _check_reach(rows, origin, limit)
-
-
-def _check_reach(rows: Floats, origin: Floats, limit: float, first_row: int = 0) -> int:
-    for block in row_blocks(len(rows)):
-        with np.errstate(over="ignore", invalid="ignore"):
-            if is_sparse(rows):
-                sqdist = sqdist_to_points(rows[block], origin.astype(np.float64)[None, :])[:, 0]
-            else:
-                offsets = np.asarray(rows[block], np.float64) - origin
-                offsets[np.isnan(offsets)] = 0.0  # missing values
-                sqdist = np.einsum("hj,hj->h", offsets, offsets)
-        if not sqdist.max() <= limit:
-            row = first_row + block.start + int(sqdist.argmax())
-            raise ValueError(
-                f"X has a value that is too large in row {row}: its squared distance overflows "
-                f"{origin.dtype}. Remove the row, or fit and predict on rescaled features."
-            )
-    return 0
+    place = int(np.argmax(np.abs(values) > limit))
+    if is_sparse(rows):
+        row = int(np.searchsorted(rows.indptr, place, side="right")) - 1
+    else:
+        row = place // rows.shape[1]
+    raise ValueError(
+        f"X has a value that is too large in row {row}: its squared distance overflows {dtype}. "
+        "Remove the row, or fit and predict on rescaled features."
+    )

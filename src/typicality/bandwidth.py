@@ -9,7 +9,7 @@ returns 0.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -200,24 +200,12 @@ def _places(n_rows: int, at_most: int) -> Places:
     return np.sort(np.random.RandomState(0).choice(n_rows, at_most, replace=False))
 
 
-def _scott(X: Floats, sample_weight: Floats | None) -> float:
-    n, d = _number(X, sample_weight), X.shape[1]
-    return _spread_of_features(X, sample_weight) * float(n ** (-1 / (d + 4)))
-
-
-def _silverman(X: Floats, sample_weight: Floats | None) -> float:
-    n, d = _number(X, sample_weight), X.shape[1]
-    return _spread_of_features(X, sample_weight) * float((n * (d + 2) / 4) ** (-1 / (d + 4)))
-
-
-def _number(X: Floats, sample_weight: Floats | None) -> float:
-    return float(len(X) if sample_weight is None else sample_weight.sum(dtype=np.float64))
-
-
-def _spread_of_features(X: Floats, sample_weight: Floats | None) -> float:
-    """The root of the mean variance; exactly 0 where all rows are equal."""
-    features = Features.of(X, sample_weight)
-    return float(np.sqrt(np.mean(np.where(features.high > features.low, features.variance, 0.0))))
+def _by_scale(X: Floats, sample_weight: Floats | None, *, silverman: bool = False) -> float:
+    """The root of the mean variance, exactly 0 where all rows are equal, times a power of n."""
+    d, features = X.shape[1], Features.of(X, sample_weight)
+    n = float(len(X) if sample_weight is None else sample_weight.sum(dtype=np.float64))
+    spread = np.sqrt(np.mean(np.where(features.high > features.low, features.variance, 0.0)))
+    return float(spread * (n * (d + 2) / 4 if silverman else n) ** (-1 / (d + 4)))
 
 
 def _most_likely(X: Floats, sample_weight: Floats | None) -> float:
@@ -307,7 +295,7 @@ _OF_DISTANCES: dict[str, Callable[..., float]] = {
 }
 _OF_SCALES: dict[str, Callable[[Floats, Floats | None], float]] = {
     "loo-likelihood": _most_likely,
-    "scott": _scott,
-    "silverman": _silverman,
+    "scott": _by_scale,
+    "silverman": partial(_by_scale, silverman=True),
 }
 BANDWIDTH_RULES = ("auto", *sorted([*_OF_DISTANCES, *_OF_SCALES]))

@@ -117,10 +117,6 @@ class LeaveOneOut:
         """The weights of the training rows in the mean, shape (n, 1)."""
         return self.mean.source[1]
 
-    def without_copies(self) -> Self:
-        """The same scores where no row is taken for a training row."""
-        return replace(self, nearest=-1.0)  # no distance is so little
-
     def compress(self, rtol: float) -> Self:
         """The same but for `rtol` in s, without most of the training rows."""
         return replace(self, mean=self.mean.compress(rtol), copies=np.empty(0))

@@ -30,8 +30,7 @@ def directions(X):
 class MeanDirections(Centroids):
     """Means of directions."""
 
-    def is_small(self, n_rows):
-        return True  # compiled code does not know this space
+    is_compiled = False
 
     def sqdist(self, X):
         return super().sqdist(directions(X))

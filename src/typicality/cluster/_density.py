@@ -16,11 +16,7 @@ from typicality.cluster._estimator import Estimator
 from typicality.kernels import BANDWIDTH_KERNELS
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.solve.picard import PicardResult, Status
-from typicality.solve.step import (
-    Alternation,
-    ClusterState,
-    Step,
-)
+from typicality.solve.step import Alternation, ClusterState, Step
 
 LOOP_SHARE = 0.7  # of the time of a fit; the rest is the scores of all rows
 

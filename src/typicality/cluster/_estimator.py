@@ -35,13 +35,7 @@ from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats
 from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._inputs import (
-    ALL_KERNELS,
-    OpenSpace,
-    Reader,
-    is_pairwise,
-    takes_sparse,
-)
+from typicality.cluster._inputs import ALL_KERNELS, OpenSpace, Reader, is_pairwise, takes_sparse
 from typicality.kernels import Kernel
 from typicality.rows import as_rows, is_blockwise
 from typicality.solve.picard import PicardResult, Status
@@ -85,7 +79,13 @@ def like_rows(method: Method) -> Method:
             with np.errstate(under="ignore"):  # a membership may be nothing
                 return method(self, X, *args, **options)
         check_is_fitted(self)
-        check_same_place(X, home, type(self).__name__, method.__name__)
+        given = device_of(X)
+        if given != home:
+            raise ValueError(
+                f"{type(self).__name__}.{method.__name__}() must use the same namespace and device "
+                f"as the fit: X is {_kind(given)}, and the model was fitted on {_kind(home)}. Pass "
+                f"{_kind(home)}, or fit the model on {_kind(given)}."
+            )
         host = self._host()
         options = {name: array_of(value) for name, value in options.items()}
         result = method(host, array_of(X), *map(array_of, args), **options)
@@ -94,17 +94,6 @@ def like_rows(method: Method) -> Method:
         return result if home is None else tensor_of(result, home)
 
     return cast(Method, for_tensors)
-
-
-def check_same_place(X: Any, home: Place | None, model: str, method: str) -> None:
-    """Rows for prediction must be what the model was fitted on: an array, or on its device."""
-    given = device_of(X)
-    if given != home:
-        raise ValueError(
-            f"{model}.{method}() must use the same namespace and device as the fit: X is "
-            f"{_kind(given)}, and the model was fitted on {_kind(home)}. Pass {_kind(home)}, or "
-            f"fit the model on {_kind(given)}."
-        )
 
 
 def _kind(place: Place | None) -> str:
@@ -309,7 +298,13 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
             model._device, X = home, OnDevice(X)  # sums are computed there
         else:
             X = array_of(X)
-        rows, weight = model._checked(X, array_of(sample_weight))
+        weight: Floats | None = None
+        if is_blockwise(X):
+            every_row = as_rows(X, array_of(sample_weight))
+            rows: Any = check_blocks(model, every_row, training=True, at_least=self._fewest_rows)
+        else:
+            rows = model._in_memory(X, training=True)
+            weight = check_sample_weight(array_of(sample_weight), rows)
         # Whatever the user has set: to vanish is no error, and threads of BLAS change no bits.
         with np.errstate(under="ignore"), one_blas_thread():
             model._learn(rows, weight, callbacks)
@@ -336,16 +331,14 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
             "sums_": opened.space.how,
         }
 
-    def _checked(self, X: Any, sample_weight: Any) -> tuple[Any, Floats | None]:
-        """Rows and weights for `_learn`."""
-        if is_blockwise(X):
-            rows: Any = as_rows(X, sample_weight)
-            return check_blocks(self, rows, training=True, at_least=self._fewest_rows), None
-        self._check_kind(X)
-        rows = self._in_memory(X, training=True)
-        return rows, check_sample_weight(sample_weight, rows)
-
     def _in_memory(self, X: Any, *, training: bool) -> Floats:
+        """Checked rows; sparse ones are refused where they would have to be made dense."""
+        if issparse(X) and self._why_dense is not None:
+            raise TypeError(
+                f"X is a sparse matrix, and {type(self).__name__} takes arrays only: "
+                f"{self._why_dense}. Reduce the features first, e.g. with "
+                "sklearn.decomposition.TruncatedSVD(50), or pass X.toarray() if that is small."
+            )
         rows = check_rows(
             self,
             X,
@@ -376,7 +369,6 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
     def _read(self, X: ArrayLike) -> Floats:
         """Rows for prediction: checked, and in the form that the space of the model takes."""
         check_is_fitted(self)
-        self._check_kind(X)
         rows = self._in_memory(X, training=False)
         reader: Reader | None = getattr(self, "_reader", None)
         # Any input space takes sparse rows, and so do kernels that were fitted on them.
@@ -388,15 +380,6 @@ class Estimator(CallbackSupportMixin, TransformerMixin, BaseEstimator, metaclass
                 "the model on a sparse matrix."
             )
         return rows if reader is None else reader.read(rows)
-
-    def _check_kind(self, X: Any) -> None:
-        """Refuse sparse rows where the method would have to make them dense."""
-        if issparse(X) and self._why_dense is not None:
-            raise TypeError(
-                f"X is a sparse matrix, and {type(self).__name__} takes arrays only: "
-                f"{self._why_dense}. Reduce the features first, e.g. with "
-                "sklearn.decomposition.TruncatedSVD(50), or pass X.toarray() if that is small."
-            )
 
     def _without(self, *names: str, **instead: Any) -> Self:
         """A copy of the model without some attributes, and with other ones."""

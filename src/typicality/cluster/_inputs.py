@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from typicality._checks import OVERFLOW_MARGIN, check_magnitudes, check_reach, differ
 from typicality._sparse import is_sparse, sparse_rows
+from typicality._tensors import array_of
 from typicality._typing import Floats
 from typicality.bandwidth import bandwidth
 from typicality.cluster._diagnostics import warn_about_unused_sigma
@@ -38,13 +39,7 @@ from typicality.rows import (
 )
 from typicality.spaces import Euclidean, Gram, Partial, Space
 from typicality.spaces.far import typical_range
-from typicality.sums import (
-    EXACT,
-    KernelColumns,
-    PrecomputedKernel,
-    PrecomputedSqdist,
-    Tolerance,
-)
+from typicality.sums import EXACT, KernelColumns, PrecomputedKernel, PrecomputedSqdist, Tolerance
 from typicality.sums.columns import is_constant
 from typicality.sums.tolerance import are_few
 from typicality.sums.torch_blocked import log_profile
@@ -76,7 +71,7 @@ class Coordinates:
 
     def read(self, rows: Floats) -> Floats:
         points: Floats = sparse_rows(rows) if self.sparse else rows
-        check_reach(points, self.origin)
+        check_reach(points, self.origin.dtype)
         return points.astype(self.origin.dtype, copy=False)
 
     def restore(self, points: Floats) -> Floats:
@@ -364,8 +359,8 @@ def _open_points(
     check_magnitudes(features, rows.dtype)
     sparse = isinstance(space.rows, SparseRows)
     coordinates = Coordinates(features.mean.astype(rows.dtype), sparse=sparse)
-    every_row = not space.rows.weighted or space.rows.every_row
-    check_reach(rows, coordinates.origin, features if every_row else None)
+    if weight is not None:  # rows of weight zero are not in `features`
+        check_reach(array_of(rows), rows.dtype)
     return space, coordinates
 
 

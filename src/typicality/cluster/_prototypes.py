@@ -27,20 +27,15 @@ from typicality.cluster._estimator import (
     by_blocks,
     like_rows,
 )
-from typicality.cluster._inputs import (
-    OpenSpace,
-    check_compressible,
-    has_input_space,
-    open_space,
-)
+from typicality.cluster._inputs import OpenSpace, check_compressible, has_input_space, open_space
 from typicality.cluster._learned import how_learned, learned_rows, map_rows, read_at_once
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.rows import Rows
 from typicality.solve.picard import PicardResult
 from typicality.solve.step import ClusterState
-from typicality.spaces import Prototypes, Space
-from typicality.spaces.base import Outcome, Tally
+from typicality.spaces import Space
+from typicality.spaces.base import Outcome
 from typicality.spaces.ellipsoids import Ellipsoidal, Ellipsoids
 from typicality.spaces.euclidean import Centroids, Euclidean
 from typicality.spaces.gram import ExpandedPrototypes
@@ -292,7 +287,12 @@ class PrototypeClusterer(ClusterMixin, Estimator):
             if outcome.memberships is not None:
                 self.memberships_ = outcome.memberships
         else:
-            self._judge(given)
+            prototypes, rule, read = self._prototypes, self._rule, self._reader.read
+            self.labels_ = map_rows(
+                given, lambda X: self._labels_of(prototypes.labels(rule, read(X)))
+            )
+            if self.store_memberships and (not isinstance(given, Rows) or given.lazy):
+                self.memberships_ = map_rows(given, lambda X: prototypes.memberships(rule, read(X)))
             self.sums_ = how_learned(learned, len(given), self.sums_)
         warn_about_convergence(
             result, tol=self.tol, max_iter=self.max_iter, advice=self._cap_advice
@@ -304,11 +304,24 @@ class PrototypeClusterer(ClusterMixin, Estimator):
     ) -> tuple[PrototypeLabels, Outcome]:
         """The label of each prototype, and what the prototypes make of the rows."""
         prototypes, rule = state.prototypes, state.rule
-        groups = np.arange(prototypes.n_clusters)
+        n_clusters = prototypes.n_clusters
+        groups = np.arange(n_clusters)  # for each prototype the first one it coincides with
         if self._shares_labels:
-            groups = coincident_groups(prototypes, rule, space.typical.total_variance)
+            near = rule.coincide(prototypes.mutual_sqdist(), space.typical.total_variance)
+            for k, both in enumerate(near & near.T):
+                groups[k] = groups[np.flatnonzero(both)[0]]
         outcome = space.outcome(rule, prototypes, memberships=memberships)
-        return label_prototypes(groups, outcome.tally), outcome
+        # Groups that some row prefers come first, then those of rows of weight zero alone.
+        populated = np.unique(groups[np.flatnonzero(outcome.tally.counted[:-1])])
+        aside = np.setdiff1d(groups[np.flatnonzero(outcome.tally.rows[:-1])], populated)
+        representatives = np.unique(groups)
+        empty = np.setdiff1d(representatives, [*populated, *aside])
+        copies = np.setdiff1d(np.arange(n_clusters), representatives)
+        order = np.concatenate([populated, aside, empty, copies]).astype(np.intp)
+        label_of = np.empty(n_clusters, np.int32)
+        label_of[order[: len(representatives)]] = np.arange(len(representatives))
+        labels = PrototypeLabels(order, label_of[groups[order]], len(populated), len(copies))
+        return labels, outcome
 
     def _final(self, state: State) -> State:
         """The state of the result: ``assign="all"`` drops the sparsity once clusters are found."""
@@ -316,13 +329,6 @@ class PrototypeClusterer(ClusterMixin, Estimator):
             return state
         rule: Any = state.rule
         return ClusterState(state.prototypes, Possibilistic1996(rule.eta))
-
-    def _judge(self, rows: Any) -> None:
-        """Set `labels_` and `memberships_` of all rows, after a fit that kept none of them."""
-        prototypes, rule, read = self._prototypes, self._rule, self._reader.read
-        self.labels_ = map_rows(rows, lambda X: self._labels_of(prototypes.labels(rule, read(X))))
-        if self.store_memberships and (not isinstance(rows, Rows) or rows.lazy):
-            self.memberships_ = map_rows(rows, lambda X: prototypes.memberships(rule, read(X)))
 
     def _for_prediction(self, state: State, opened: OpenSpace) -> dict[str, Any]:
         """The attributes that prediction needs, for a state of the iteration."""
@@ -351,38 +357,3 @@ class PrototypeClusterer(ClusterMixin, Estimator):
     def _labels_of(self, preferred: Labels) -> Labels:
         """The labels of rows by the prototypes they prefer; -1 where they prefer none."""
         return np.append(self.prototype_labels_, np.int32(-1))[preferred]
-
-
-def label_prototypes(groups: Places, tally: Tally) -> PrototypeLabels:
-    """Contiguous labels: groups of coincident prototypes that some row prefers come first.
-
-    Parameters
-    ----------
-    groups : array of shape (c,)
-        For each prototype the first one it coincides with: itself, mostly.
-    tally : Tally
-        How many rows prefer each prototype. Groups that only rows of weight zero prefer come after
-        all others.
-    """
-    n_clusters = len(groups)
-    populated = np.unique(groups[np.flatnonzero(tally.counted[:-1])])
-    aside = np.setdiff1d(groups[np.flatnonzero(tally.rows[:-1])], populated)
-    representatives = np.unique(groups)
-    empty = np.setdiff1d(representatives, [*populated, *aside])
-    copies = np.setdiff1d(np.arange(n_clusters), representatives)
-    order = np.concatenate([populated, aside, empty, copies]).astype(np.intp)
-    label_of = np.empty(n_clusters, np.int32)
-    label_of[order[: len(representatives)]] = np.arange(len(representatives))
-    return PrototypeLabels(order, label_of[groups[order]], len(populated), len(copies))
-
-
-def coincident_groups(
-    prototypes: Prototypes, rule: MembershipRule, total_variance: float
-) -> Places:
-    """For each prototype the first one it coincides with, by the rule."""
-    near = rule.coincide(prototypes.mutual_sqdist(), total_variance)
-    near = near & near.T
-    groups = np.arange(prototypes.n_clusters)
-    for k in range(prototypes.n_clusters):
-        groups[k] = groups[np.flatnonzero(near[k])[0]]
-    return groups

@@ -31,13 +31,7 @@ from typicality.membership.sparse import SparsePossibilistic
 from typicality.membership.spread import AdaptedSpread, smallest_spread, spread_from_separation
 from typicality.solve.indices import partition_index
 from typicality.solve.picard import PicardResult
-from typicality.solve.schedules import (
-    LambdaPath,
-    Sequential,
-    follow_path,
-    lambda_grid,
-    one_cluster,
-)
+from typicality.solve.schedules import LambdaPath, Sequential, follow_path, lambda_grid, one_cluster
 from typicality.solve.starts import farthest_rows, max_min, start_rows
 from typicality.solve.step import Alternation, ClusterState
 from typicality.spaces import Euclidean, Gaps, Space

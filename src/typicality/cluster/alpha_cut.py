@@ -38,12 +38,7 @@ from typicality.cluster._inputs import (
     open_space,
 )
 from typicality.kernels import BANDWIDTH_KERNELS, Kernel, LocalGaussian, Mixed, Stationary
-from typicality.levelsets.choice import (
-    Choice,
-    choose_clusters,
-    choose_on_one_tree,
-    cut_at_choice,
-)
+from typicality.levelsets.choice import Choice, choose_clusters, choose_on_one_tree, cut_at_choice
 from typicality.levelsets.growing import spanning_tree
 from typicality.levelsets.heights import Landscape
 from typicality.levelsets.regions import Regions

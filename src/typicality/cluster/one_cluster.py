@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
@@ -763,7 +764,8 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         scores = LeaveOneOut.of(state.prototypes, space, eta)
         calibration: Calibration | None = None  # made at the first use
         if self.calibration == "split":
-            scores = scores.without_copies()  # new rows are compared with rows that took no part
+            # New rows are compared with rows that took no part: none is taken for a training row.
+            scores = replace(scores, nearest=-1.0)
         if reference is None:
             copies: Floats = scores.copies
             offset, log_sums = scores.calibrate(

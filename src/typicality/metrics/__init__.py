@@ -9,12 +9,7 @@ from typicality.metrics.generalized_rand import (
     generalized_rand_estimate,
     generalized_rand_score,
 )
-from typicality.metrics.labels import (
-    PairConfusion,
-    jaccard_score,
-    pair_confusion,
-    success_rate,
-)
+from typicality.metrics.labels import PairConfusion, jaccard_score, pair_confusion, success_rate
 from typicality.metrics.validity import (
     fukuyama_sugeno_index,
     fuzzy_silhouette_score,

@@ -23,12 +23,7 @@ from typicality.rows.base import (
 )
 from typicality.rows.distinct import LARGEST_SAMPLE, DistinctRows, content_hash
 from typicality.rows.features import Features
-from typicality.rows.quantiles import (
-    histogram,
-    quantile,
-    quantiles,
-    robust_spreads,
-)
+from typicality.rows.quantiles import histogram, quantile, quantiles, robust_spreads
 from typicality.rows.tensor import TensorRows
 
 if TYPE_CHECKING:

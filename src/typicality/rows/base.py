@@ -151,11 +151,6 @@ class Rows(ABC):
         """The sum of the weights; the number of rows where there are none."""
         return self.features.total if self.weighted else float(self.n_rows)
 
-    @cached_property
-    def every_row(self) -> bool:
-        """Whether no weight is zero."""
-        return not self.weighted or self.fold(lambda block: int(np.sum(block.weight == 0))) == 0
-
     _known: DistinctRows | None = None
 
     def sample(self, at_most: int = LARGEST_SAMPLE) -> DistinctRows:

@@ -135,12 +135,6 @@ class Sweep(Generic[P]):
     relative_move: float
     members: Members | None = None
 
-    @property
-    def pooled_within_sqdist(self) -> float:
-        """`within_sqdist` of all clusters together, weighted by their mass."""
-        total = self.mass.sum()
-        return float(self.mass @ self.within_sqdist / total) if total > 0 else 0.0
-
 
 @dataclass(frozen=True, eq=False)
 class Tally(Additive):
@@ -262,13 +256,6 @@ class Wanted(NamedTuple):
     members: bool = False
     labels: NDArray[np.int32] | None = None
     memberships: Floats | None = None
-
-    def of_block(self, block: Block) -> "Wanted":
-        """The same for a block: the parts of the arrays that belong to its rows."""
-        rows = rows_of(block)
-        labels = None if self.labels is None else self.labels[rows]
-        memberships = None if self.memberships is None else self.memberships[rows]
-        return self._replace(labels=labels, memberships=memberships)
 
 
 SUMS_ONLY = Wanted()
@@ -428,7 +415,10 @@ class Space(ABC, Generic[P]):
         self, rule: MembershipRule, prototypes: P, wanted: Wanted, pull: Any, block: Block
     ) -> Sums:
         """The sentence the library is made of: distances, memberships, weights, sums."""
-        wanted = wanted.of_block(block)
+        if wanted.labels is not None:  # the parts of the arrays that belong to the rows
+            wanted = wanted._replace(labels=wanted.labels[rows_of(block)])
+        if wanted.memberships is not None:
+            wanted = wanted._replace(memberships=wanted.memberships[rows_of(block)])
         fused = self.fused(rule, prototypes, block, wanted)
         if fused is not None:
             return fused

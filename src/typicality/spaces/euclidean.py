@@ -15,14 +15,7 @@ from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality.compiled.small import is_small
 from typicality.membership.base import MembershipRule
-from typicality.rows import (
-    LARGEST_SAMPLE,
-    Block,
-    DistinctRows,
-    Rows,
-    SparseRows,
-    rows_in_memory,
-)
+from typicality.rows import LARGEST_SAMPLE, Block, DistinctRows, Rows, SparseRows, rows_in_memory
 from typicality.spaces.base import Prototypes, Space, Subsample, Sums, Tally, Wanted, is_reached
 from typicality.spaces.far import far_points
 from typicality.spaces.sample import SAMPLE_ROWS, Sample

@@ -15,13 +15,7 @@ from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule, like, namespace
 from typicality.membership.hard import Hard
 from typicality.membership.possibilistic import WithTails
-from typicality.rows import (
-    ArrayRows,
-    Block,
-    DistinctRows,
-    TensorRows,
-    rows_in_memory,
-)
+from typicality.rows import ArrayRows, Block, DistinctRows, TensorRows, rows_in_memory
 from typicality.rows.quantiles import unit_of_weight, weighted_quantile
 from typicality.spaces.base import (
     TOWARDS_THE_MEAN,
