@@ -30,8 +30,6 @@ def directions(X):
 class MeanDirections(Centroids):
     """Means of directions."""
 
-    is_compiled = False
-
     def sqdist(self, X):
         return super().sqdist(directions(X))
 
