@@ -45,10 +45,11 @@ if TYPE_CHECKING:
     from typicality.report import Report
 
 
+POSITIVE = Interval(Real, 0, np.inf, closed="neither")
 # The parameters of all estimators that work in the space of a kernel.
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [StrOptions(set(ALL_KERNELS)), callable],
-    "sigma": [StrOptions(set(BANDWIDTH_RULES)), Interval(Real, 0, np.inf, closed="neither")],
+    "sigma": [StrOptions(set(BANDWIDTH_RULES)), POSITIVE],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],
     "rtol": [Interval(Real, 0, 1, closed="left")],

@@ -40,8 +40,8 @@ from typicality.rows import (
 from typicality.spaces import Euclidean, Gram, Partial, Space
 from typicality.spaces.far import typical_range
 from typicality.sums import EXACT, KernelColumns, PrecomputedKernel, PrecomputedSqdist, Tolerance
+from typicality.sums.choice import are_few
 from typicality.sums.columns import is_constant
-from typicality.sums.tolerance import are_few
 from typicality.sums.torch_blocked import log_profile
 
 SPECIAL_KERNELS = ("precomputed", "dissimilarities", "connectivity")

@@ -16,12 +16,6 @@ from typicality._progress import part
 from typicality._tensors import array_of, tensor_of
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._density import (
-    LOOP_SHARE,
-    DensityEstimator,
-    solve_one_cluster,
-    warn_about_density,
-)
 from typicality.cluster._diagnostics import (
     tell,
     warn_about_features,
@@ -36,6 +30,12 @@ from typicality.cluster._inputs import (
     check_dissimilarities,
     check_kernel,
     open_space,
+)
+from typicality.cluster.one_cluster import (
+    LOOP_SHARE,
+    DensityEstimator,
+    solve_one_cluster,
+    warn_about_density,
 )
 from typicality.kernels import BANDWIDTH_KERNELS, Kernel, LocalGaussian, Mixed, Stationary
 from typicality.levelsets.choice import Choice, choose_clusters, choose_on_one_tree, cut_at_choice

@@ -21,6 +21,7 @@ from typicality.cluster._diagnostics import (
     warn_about_convergence,
     warn_about_partition,
 )
+from typicality.cluster._estimator import POSITIVE
 from typicality.cluster._prototypes import Clustering, Found
 from typicality.cluster._starts import (
     SHAPE_CONSTRAINTS,
@@ -237,11 +238,7 @@ class FuzzyCMeans(BatchClusterer):
         **START_CONSTRAINTS,
         **SHAPE_CONSTRAINTS,
         "m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"})],
-        "noise_distance": [
-            Interval(Real, 0, np.inf, closed="neither"),
-            StrOptions({"auto"}),
-            None,
-        ],
+        "noise_distance": [POSITIVE, StrOptions({"auto"}), None],
     }
     _rule_attribute = "m"
     _why_dense = None
@@ -514,7 +511,7 @@ class EntropyCMeans(BatchClusterer):
         **BatchClusterer._parameter_constraints,
         **START_CONSTRAINTS,
         "init": [StrOptions({*NAMED_STARTS, "annealing"}), callable, "array-like"],
-        "lam": [Interval(Real, 0, np.inf, closed="neither"), StrOptions({"auto"})],
+        "lam": [POSITIVE, StrOptions({"auto"})],
     }
     _rule_attribute = "lam"
     _why_dense = None

@@ -17,22 +17,22 @@ from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats
 from typicality._words import counted, for_people
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._density import (
-    LOOP_SHARE,
-    DensityEstimator,
-    solve_one_cluster,
-    warn_about_density,
-)
 from typicality.cluster._diagnostics import (
+    require_finite,
     tell,
     warn_about_coarse_promise,
+    warn_about_convergence,
+    warn_about_equal_typicalities,
     warn_about_features,
     warn_about_few_reference_rows,
+    warn_about_kernel,
     warn_about_lonely_row,
 )
 from typicality.cluster._estimator import (
     KERNEL_CONSTRAINTS,
+    POSITIVE,
     SAMPLE_CONSTRAINTS,
+    Estimator,
     by_blocks,
     like_rows,
 )
@@ -56,16 +56,76 @@ from typicality.density import Calibration, LeaveOneOut, false_alarm_interval, w
 from typicality.explain import TypicalRows, are_typical, reason_text, telling_features
 from typicality.kernels import BANDWIDTH_KERNELS, Kernel, LocalGaussian, Mixed
 from typicality.membership.base import MembershipRule
+from typicality.membership.possibilistic import Possibilistic1996
 from typicality.metrics.discoveries import select_discoveries
 from typicality.rows import Rows, is_blockwise, rows_in_memory
+from typicality.solve.picard import PicardResult, Status
+from typicality.solve.step import Alternation, ClusterState, Step
 from typicality.sums import KernelColumns
 
+LOOP_SHARE = 0.7  # of the time of a fit; the rest is the scores of all rows
 _FEWEST_FOR_LOCAL = 40  # p-values with fewer rows and the local kernel are too small
 _TIED = 1e-12  # of the threshold: scores that differ by less are the same
 _MOST_REASONS = 20  # rows of which reasons are printed
 _NO_REASON = "no single feature"
 _REASON_COLUMNS = ("row", "feature", "value", "expected", "robust z-score")
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
+
+
+# ---- the density of all rows, which AlphaCutClustering cuts --------------------------------------
+
+
+class DensityEstimator(Estimator):
+    """Base of the estimators that model the density of all rows; not for direct use."""
+
+    def _step(self, space: Any) -> Step:
+        """One iteration. A subclass can change the spread, or the residual that `tol` bounds."""
+        return Alternation(space)
+
+
+def solve_one_cluster(
+    estimator: Any, space: Any, callbacks: FitCallbacks, *, weights: str
+) -> PicardResult[State]:
+    """Iterate from the mean of all rows; with uniform weights that mean is the result.
+
+    Implements :cite:`filippone2010`, table I; for uniform weights, the end of its section IV-D.
+    """
+    eta: float = estimator.eta_scale * space.total_variance
+    if not eta > 0:  # all distances are zero: every typicality is one whatever eta is
+        eta = 1.0
+        if not space.n_clipped(space.mean):  # there is a warning about clipped distances
+            tell("constant rows")
+    rule = Possibilistic1996(np.array([eta]))
+    state: State = ClusterState(space.mean, rule)
+    if weights == "uniform":  # the kernel density estimate
+        objective = space.fold(rule, space.mean).objective
+        return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
+    result = callbacks.run(estimator._step(space), state)
+    require_finite(result)
+    return result
+
+
+def warn_about_density(
+    estimator: Any, space: Any, result: PicardResult[State], **instead: str
+) -> None:
+    """No convergence, a kernel too wide or too narrow, typicalities all alike."""
+    warn_about_convergence(result, tol=estimator.tol, max_iter=estimator.max_iter)
+    # Rules for sigma are not second-guessed: scores are sums of logarithms, however narrow.
+    named = isinstance(estimator.kernel, str) and estimator.kernel
+    by_rule = named in ("auto", *BANDWIDTH_KERNELS) and isinstance(estimator.sigma, str)
+    by_rule |= named == "local"
+    state = result.state
+    too_narrow = warn_about_kernel(
+        space, state.prototypes, estimator.kernel, narrow=not by_rule, **instead
+    )
+    on_sphere = space.columns.on_sphere and space.total_variance > 0
+    if on_sphere and not by_rule and not too_narrow:
+        rule: Any = state.rule
+        log_typicality = state.prototypes.training_sqdist / rule.eta[0]
+        warn_about_equal_typicalities(log_typicality, estimator.eta_scale, space.neighbours)
+
+
+# ---- outliers ------------------------------------------------------------------------------------
 
 
 class Reasons(NamedTuple):
@@ -328,7 +388,7 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
         **SAMPLE_CONSTRAINTS,
-        "eta_scale": [Interval(Real, 0, np.inf, closed="neither")],
+        "eta_scale": [POSITIVE],
         "weights": [StrOptions({"typicality", "uniform"})],
         "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
         "novelty": ["boolean"],

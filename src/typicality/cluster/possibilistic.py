@@ -20,6 +20,7 @@ from typicality.cluster._diagnostics import (
     warn_about_kernel,
     warn_about_prototype_labels,
 )
+from typicality.cluster._estimator import POSITIVE
 from typicality.cluster._prototypes import Clustering, Found
 from typicality.cluster._starts import SHAPE_CONSTRAINTS, START_CONSTRAINTS, Starts, fuzzy_run
 from typicality.cluster.fuzzy import fuzzifier
@@ -242,14 +243,10 @@ class PossibilisticCMeans(BatchClusterer):
         **BatchClusterer._parameter_constraints,
         **START_CONSTRAINTS,
         **SHAPE_CONSTRAINTS,
-        "eta": [
-            StrOptions({"fcm", "variance"}),
-            Interval(Real, 0, np.inf, closed="neither"),
-            "array-like",
-        ],
-        "eta_scale": [StrOptions({"auto"}), Interval(Real, 0, np.inf, closed="neither")],
+        "eta": [StrOptions({"fcm", "variance"}), POSITIVE, "array-like"],
+        "eta_scale": [StrOptions({"auto"}), POSITIVE],
         "objective": [StrOptions({"1993", "1996", "2005"})],
-        "fuzzy_weight": [Interval(Real, 0, np.inf, closed="neither")],
+        "fuzzy_weight": [POSITIVE],
         "m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"})],
         "fcm_m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"}), None],
     }

@@ -8,7 +8,7 @@ from urllib.error import URLError
 import numpy as np
 from sklearn.datasets import fetch_openml
 
-from typicality.datasets._labelled import Labelled
+from typicality.datasets.shapes import Labelled
 
 FOLDER_VARIABLE = "TYPICALITY_DATA"
 PathOrNone = str | os.PathLike[str] | None

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from typicality._typing import Doubles
-from typicality.datasets._labelled import Labelled, Seed, check_counts, labelled
+from typicality.datasets.shapes import Labelled, Seed, check_counts, labelled
 
 THREE_MEANS, THREE_VARIANCE = ((4.1, 3.7), (2.8, 0.8), (3.5, 5.7)), 0.4
 
