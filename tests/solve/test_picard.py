@@ -65,3 +65,10 @@ def test_a_step_that_drops_a_cluster_has_an_infinite_residual(rng):
     following, residual, _ = Alternation(space, DropsOne())(state)
     assert following.prototypes.n_clusters == 2
     assert residual == math.inf
+
+
+def test_the_width_of_all_clusters_is_weighted_by_their_mass(rng):
+    space = Euclidean(rng.normal(size=(30, 2)) + np.repeat([[0.0], [9.0]], [25, 5], axis=0))
+    sweep = space.sweep(Fuzzy(2.0), space.at(space.rows.X[[0, 29]]))
+    expected = np.average(sweep.within_sqdist, weights=sweep.mass)
+    assert math.isclose(sweep.pooled_within_sqdist, expected, rel_tol=1e-12)

@@ -340,9 +340,7 @@ class PossibilisticCMeans(BatchClusterer):
     ) -> list[tuple[float | None, Doubles]]:
         """The spreads to try, each with its factor of the spread within fuzzy clusters."""
         sweep = space.sweep(fuzzy, prototypes)
-        mass, within = sweep.mass, sweep.within_sqdist
-        pooled = float(mass @ within / mass.sum()) if mass.any() else 0.0
-        within, scales = np.full_like(within, pooled), _SCALES
+        within, scales = np.full_like(sweep.within_sqdist, sweep.pooled_within_sqdist), _SCALES
         if not isinstance(self.eta_scale, str):
             within, scales = sweep.within_sqdist, [self.eta_scale]
         estimate = partial(spread_from_partition, within, total_variance=space.total_variance)

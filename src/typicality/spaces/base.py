@@ -135,6 +135,12 @@ class Sweep(Generic[P]):
     relative_move: float
     members: Members | None = None
 
+    @property
+    def pooled_within_sqdist(self) -> float:
+        """`within_sqdist` of all clusters together, weighted by their mass."""
+        total = self.mass.sum()
+        return float(self.mass @ self.within_sqdist / total) if total > 0 else 0.0
+
 
 @dataclass(frozen=True, eq=False)
 class Tally(Additive):
