@@ -195,7 +195,7 @@ def test_detector_warns_of_dissimilarities_of_no_space(rng):
 
 
 def test_detector_warns_of_too_few_iterations(contaminated):
-    with pytest.warns(ConvergenceWarning, match="max_iter=2 .*weights"):
+    with pytest.warns(ConvergenceWarning, match="max_iter=2 .*prototypes still move"):
         OneClusterPCM(max_iter=2).fit(contaminated)
 
 
