@@ -101,9 +101,11 @@ class Centroids(Prototypes):
 
         There is no compiled code for the distances of a subclass.
         """
+        form = rule.compiled_form
+        if form is None or is_sparse(X) or type(self) is not Centroids:
+            return None
         per_entry = _ENTRY_SECONDS + _PRODUCT_SECONDS * len(self.origin)
-        small = is_small(_SWEEPS * n_rows * self.n_clusters * per_entry)
-        return None if small or is_sparse(X) or type(self) is not Centroids else rule.compiled_form
+        return None if is_small(_SWEEPS * n_rows * self.n_clusters * per_entry) else form
 
     def judge(
         self, rule: MembershipRule, X: Any, *, memberships: bool = True
