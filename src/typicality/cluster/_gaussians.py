@@ -62,6 +62,8 @@ class GaussianParts:
 
     def memberships(self, rows: Doubles) -> Doubles:
         """The posterior probability of each group."""
+        if self.n_groups == 1:  # no matrix of thousands of columns is factored for that
+            return np.ones((len(rows), 1))
         of_parts = softmax(self.log_densities(rows), axis=1)
         of_groups = np.zeros((len(rows), self.n_groups))
         for k, group in enumerate(self.groups):
