@@ -97,8 +97,9 @@ def test_methods_for_rows_in_memory_are_fitted_on_a_sample(
     assert labels_of(tmp_path / "blocks") == labels_of(tmp_path / "memory")
 
 
-def test_outliers_of_blocks_are_those_in_memory(run, in_blocks, parts, tmp_path):
-    options = [parts, "--max-rows", 300, "--no-report", "-o"]
+@pytest.mark.parametrize("most", [300, 10_000])
+def test_outliers_of_blocks_are_those_in_memory(run, in_blocks, parts, tmp_path, most):
+    options = [parts, "--max-rows", most, "--no-report", "-o"]
     done = in_blocks("outliers", *options, tmp_path / "blocks")
     assert done.exit_code == 0, done.stderr
     assert run("outliers", *options, tmp_path / "memory").exit_code == 0
