@@ -1,11 +1,11 @@
 """How fits use the cores of a machine, and density-based clustering beside other libraries.
 
-`python benchmarks/cores.py [--threads 1 2 4 16] [--parts alpha density sweep peers growth]
+`python benchmarks/cores.py [--threads 1 2 4 16] [--parts alpha density sweep peers fits growth]
 [--quick]` prints a table for each part and writes all of them to `benchmarks/results/cores.md`, and
 the picture of `growth` to `docs/_static/growth.png`. Times are the best of some runs after a
 warm-up. Peers use all cores as they see fit, and are left out where they are not installed; in
 `growth` a method that took more than two seconds is not run on more rows, except ours. For two
-cores: `taskset -c 0,1 python benchmarks/cores.py --parts peers`.
+cores: `taskset -c 0,1 python benchmarks/cores.py --parts peers fits`.
 """
 
 import argparse
@@ -21,12 +21,20 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from sklearn.cluster import HDBSCAN, KMeans
+from sklearn.ensemble import IsolationForest
 from threadpoolctl import threadpool_limits
 
 from _report import Report, machine
 from _sets import blobs, grid_of_blobs
 from _timing import best_of, in_turn, seconds
-from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
+from typicality import (
+    AlphaCutClustering,
+    AutoClustering,
+    EntropyCMeans,
+    FuzzyCMeans,
+    OneClusterPCM,
+    SequentialPCM,
+)
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -45,9 +53,12 @@ _PEER_SIZES = [
     (500, 2), (1_000, 2), (2_000, 2), (5_000, 2), (10_000, 2), (10_000, 5), (30_000, 8),
     (100_000, 2),
 ]  # fmt: skip
+_PARTNERED = [(150, 4), (1_000, 2), (1_000, 5), (10_000, 2)]
+_OUTLIERS = [(20_000, 10), (20_000, 64), (100_000, 20)]
 _GROWTH_ROWS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 _GROWTH_FEATURES, _PATIENCE = (2, 8), 2.0  # seconds
 _MANY_ROWS = 20_000  # fits of more are timed once
+_LONG = 1.0  # seconds; longer fits are timed once after the warm-up, not five times
 _OURS = "AlphaCutClustering"
 
 Part = Callable[[list[int], int], Iterator[list[str]]]
@@ -130,6 +141,49 @@ def peers(threads: list[int], quick: int) -> Iterator[list[str]]:
         yield [_name(X), *_written([min(times) for times in found.values()])]
 
 
+def fits(threads: list[int], quick: int) -> Iterator[list[str]]:
+    """Seconds of other fits, and of the fit that each is compared with."""
+    for name, X, ours, other in _pairs(quick):
+        acts = {"ours": partial(ours, X)} | ({"other": partial(other, X)} if other else {})
+        first = in_turn(acts, 1)
+        found = in_turn(acts, 1 if max(first["ours"]) > _LONG else 5)
+        least = [min(times) for times in found.values()]
+        ratio = [f"{least[0] / least[1]:.2g}"] if other else ["", ""]
+        yield [f"{name}, {_name(X)}", *_written(least), *ratio]
+
+
+def _pairs(quick: int) -> Iterator[tuple[str, Any, Callable[[Any], object], Any]]:
+    """Fits to time: their names, rows, and the fit each is compared with, if there is one."""
+
+    def alpha_cut(X: Any) -> object:
+        return AlphaCutClustering().fit(X)
+
+    for shape in _PARTNERED:
+        X = blobs(*shape, n_blobs=4)
+        yield "AutoClustering / AlphaCut", X, lambda X: AutoClustering().fit(X), alpha_cut
+    for n_blobs in (4, 10):
+        X = blobs(1_000, 2, n_blobs=n_blobs)
+        yield "SequentialPCM / AlphaCut", X, lambda X: SequentialPCM().fit(X), alpha_cut
+    for n_rows, n_features in _OUTLIERS:
+        yield (
+            "OneClusterPCM(novelty=True) / IsolationForest",
+            blobs(n_rows // quick, n_features),
+            lambda X: OneClusterPCM(novelty=True).fit(X).predict(X),
+            lambda X: IsolationForest(random_state=0).fit(X).predict(X),
+        )
+    for model in (FuzzyCMeans, EntropyCMeans):
+        for n_clusters in (5, 10):
+            inside = model(n_clusters, kernel="gaussian", random_state=0)
+            outside = model(n_clusters, random_state=0)
+            name = f"{model.__name__} kernel / input space, c = {n_clusters}"
+            yield name, blobs(3_000, 4), inside.fit, outside.fit
+    yield "Fourier sums", blobs(3_000_000 // quick, 2), OneClusterPCM(sigma=0.5).fit, None
+    exact = OneClusterPCM(sigma=2.0, rtol=0, max_samples=None, max_iter=3)
+    yield "exact sums", blobs(50_000 // quick, 8), exact.fit, None
+    for n_rows, n_features in ((300_000, 5), (1_000_000, 8)):
+        yield "AlphaCut", blobs(n_rows // quick, n_features), alpha_cut, None
+
+
 def growth(threads: list[int], quick: int) -> Iterator[list[str]]:
     """Seconds of density-based clustering for more and more rows."""
     shown, axes = plt.subplots(1, 2, figsize=(9.0, 3.6), sharey=True, layout="constrained")
@@ -165,7 +219,8 @@ def _written(times: list[float]) -> list[str]:
 
 
 PARTS: dict[str, Part] = {
-    "alpha": alpha, "density": density, "sweep": sweep, "peers": peers, "growth": growth,
+    "alpha": alpha, "density": density, "sweep": sweep, "peers": peers, "fits": fits,
+    "growth": growth,
 }  # fmt: skip
 
 
@@ -182,10 +237,15 @@ def main() -> None:
     AlphaCutClustering().fit(grid_of_blobs(5000, 5))  # compiles
     for name in options.parts:
         report.progress(name)
-        rows = list(PARTS[name](options.threads, 100 if options.quick else 1))
+        rows = []
+        for row in PARTS[name](options.threads, 100 if options.quick else 1):
+            rows.append(row)
+            report.progress(" | ".join(row))
         columns = [f"{n} threads" for n in options.threads]
         if name in ("peers", "growth"):
             columns = list(methods())
+        if name == "fits":
+            columns = ["ours", "other", "ratio"]
         columns += ["peer"] * (name == "alpha")
         report.table((PARTS[name].__doc__ or "").rstrip("."), [name, *columns], rows)
         report.write(_RESULTS)

@@ -63,9 +63,9 @@ def test_log_heights_are_the_formula(rng, mutual, d):
 
 
 def edge_by_hand(a, b, near, sqdist, k, share, squares, weight, heights, dimension, mutual):
-    """The lowest of the ends and of one to three points between, an eager look at each."""
+    """The lowest of the ends and of up to three points between, an eager look at each."""
     rows = np.union1d(near[a], near[b])
-    n_points = min(3, max(1, ceil(sqrt(sqdist[a, b]) / (1.5 * sqrt(min(squares[[a, b]])))) - 1))
+    n_points = min(3, max(0, ceil(sqrt(sqdist[a, b]) / (1.5 * sqrt(min(squares[[a, b]])))) - 1))
     lowest = min(heights[a], heights[b])
     for t in np.arange(1, n_points + 1) / (n_points + 1):
         there = (1 - t) * sqdist[a, rows] + t * sqdist[b, rows] - t * (1 - t) * sqdist[a, b]

@@ -167,7 +167,8 @@ def _kth_smallest(values, n_values, k, guess):
 def _look_inside(positions, given, near, sqdist, a, b, kernel, scratch, n_looked, bound):
     """Look at points between the ends of an edge until one is lower than `bound`.
 
-    There are one to three, of which the first `n_looked` are known; that in the middle comes first.
+    There are up to three, of which the first `n_looked` are known; that in the middle comes first.
+    An edge of less than a step has none: two Gaussians so close have no valley between them.
     Returns how many are known now, whether these are all, and the lowest height or `bound`.
 
     The squared distance from the point a + t (b - a) to a row c is, by Stewart's theorem,
@@ -176,7 +177,9 @@ def _look_inside(positions, given, near, sqdist, a, b, kernel, scratch, n_looked
     k, share, _, _, widths, _ = kernel
     way = _sqdist(positions, given, a, b)
     step = _STEP * sqrt(min(widths[a], widths[b]))
-    n_points = min(_MOST_POINTS, max(1, ceil(sqrt(way) / step) - 1))
+    n_points = min(_MOST_POINTS, ceil(sqrt(way) / step) - 1)
+    if n_points <= 0:
+        return 0, True, bound
     from_a, from_b, squares, weights = scratch[0], scratch[1], scratch[2], scratch[3]
     n_near = _near_either(positions, given, near, sqdist, a, b, kernel, scratch)
     n_filled = _filled(n_near, from_a, squares, weights)
