@@ -19,7 +19,6 @@ from typicality.cli.parameters import configure
 
 _DEFAULT_RATE, _DEFAULT_FDR = 0.05, 0.1
 _DEFAULT_TRIM = 0.2  # of rows of numbers; among categories, it hides wrong ones
-_MOST_FITTED = 20_000  # rows: time grows with their square, and more change little
 
 
 @command
@@ -45,9 +44,9 @@ _MOST_FITTED = 20_000  # rows: time grows with their square, and more change lit
 )
 @option(
     "--max-rows N",
-    "If there are more rows, fit the model to a random sample of N rows; all rows are scored.",
+    "If there are more rows, fit the model to a random sample of N rows; all rows are scored. "
+    "[default: 10,000; with at most three columns, all rows that fit in memory]",
     type=click.IntRange(min=10),
-    default=_MOST_FITTED,
 )
 @fit_options
 def outliers(options: Options, rate: float | None, **parameters: Any) -> None:
@@ -78,7 +77,7 @@ def outliers(options: Options, rate: float | None, **parameters: Any) -> None:
         fdr = _DEFAULT_FDR if fdr is None and rate is None else fdr
     parameters["contamination"] = _DEFAULT_RATE if rate is None else rate
 
-    max_rows = options.max_rows  # the model draws its sample
+    max_rows = "auto" if options.max_rows is None else options.max_rows  # the model draws them
 
     @cache
     def configured() -> Any:
