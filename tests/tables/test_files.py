@@ -308,6 +308,14 @@ CELLS = {
         [3, 4],
         "1 line above the table skipped",
     ),
+    "row of a missing cell": (
+        '""\n4.5\n3.5\n',
+        {},
+        COLUMNS[:1],
+        ["", "4.5", "3.5"],
+        [1, 2, 3],
+        ROW,
+    ),
     "row with a word for missing": (
         "A\tn/a\nB\tx\n",
         {},

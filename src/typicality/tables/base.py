@@ -211,8 +211,6 @@ class TableFile(AbstractContextManager["TableFile"]):
         The columns, in order.
     sources : list of str
         The names of the files in messages.
-    n_passes : int
-        The number of times that the rows were read, with the current pass.
     n_rows : int or None
         The number of rows, after the table was read to its end.
     fraction_read : float
@@ -239,7 +237,6 @@ class TableFile(AbstractContextManager["TableFile"]):
         self.name, self.format, self.paths = name, format, list(paths)
         self.sources = list(map(shown_path, paths)) if len(paths) > 1 else [name]
         self.names: tuple[str, ...] = ()
-        self.n_passes = 0
         self.n_rows: int | None = None
         self.fraction_read = 0.0
         self.assumed: list[Assumption] = []
@@ -276,7 +273,7 @@ class TableFile(AbstractContextManager["TableFile"]):
 
     def blocks(self) -> Iterator[Block]:
         """All rows in order, in blocks of some megabytes."""
-        n_rows, self.n_passes = 0, self.n_passes + 1
+        n_rows = 0
         try:
             self.require_unchanged()
             for block in self._read():
