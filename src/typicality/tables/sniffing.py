@@ -288,11 +288,11 @@ def _has_header(
         for kind, of_column in zip(kinds, map(_kind_of_all, columns), strict=True)
         if kind and of_column not in ("", "text")
     ]
-    misses = not any(kinds) or any(cell.strip() and is_missing(cell) for cell in first)
+    misses = any(cell.strip() and is_missing(cell) for cell in first)
     is_like_others = any(fits) or misses or 2 * sum(map(bool, again)) >= len(first)
     # Names alone would be of no use.
     is_row = (numeric and not rows) or (all(fits) and is_like_others)
-    if is_row or any(fits):
+    if is_row or any(fits) or not any(kinds):
         assumed.append(_IS_ROW if is_row else _ARE_NAMES)
     return not is_row
 
