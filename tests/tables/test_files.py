@@ -308,14 +308,7 @@ CELLS = {
         [3, 4],
         "1 line above the table skipped",
     ),
-    "row of a missing cell": (
-        '""\n4.5\n3.5\n',
-        {},
-        COLUMNS[:1],
-        ["", "4.5", "3.5"],
-        [1, 2, 3],
-        ROW,
-    ),
+    "an empty name": ('""\n4.5\n3.5\n', {}, COLUMNS[:1], ["4.5", "3.5"], [2, 3], NAMES),
     "row with a word for missing": (
         "A\tn/a\nB\tx\n",
         {},
