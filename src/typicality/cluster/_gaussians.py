@@ -123,6 +123,8 @@ def fit_mixtures(rows: Doubles, kind: str, starts: Sequence[Places]) -> list[Fit
     starts : sequence of arrays of shape (n,)
         Partitions to begin with, with labels from 0.
     """
+    if not starts:
+        return []
     features = _features(rows, kind)
     total = rows.T @ rows / len(rows)
     sizes = np.array([int(start.max()) + 1 for start in starts])

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
-from sklearn.metrics import silhouette_score
+from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -21,6 +21,7 @@ from typicality._words import counted
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._estimator import Estimator, like_rows
 from typicality.cluster._mixture import (
+    MANY_COLUMNS,
     JoinedMixture,
     has_steps,
     spread_over_steps,
@@ -32,9 +33,9 @@ from typicality.exceptions import warn_again
 from typicality.rows import Rows, count_distinct_rows
 from typicality.rows.distinct import lexicographic_order
 
-_MANY_COLUMNS = 4  # from here on the mixture goes first
 _MOST_ROWS = 2000  # for the methods that are only asked for their opinion, and for silhouettes
 _MOST_CLUSTERS = 12
+_AGREES = 0.7  # adjusted Rand index of a mixture and a split by density
 _STARTS = 3
 
 _DENSITY, _MIXTURE, _ROUND = "density", "a Gaussian mixture", "round groups"
@@ -50,11 +51,14 @@ class AutoClustering(ClusterMixin, Estimator):
       with many columns, it needs fewer rows than density does;
     - *round groups* (:class:`EntropyCMeans`): 2 to 12 clusters, chosen by the silhouette.
 
-    With fewer than four columns, the result is that of density. With four or more columns, it is
-    that of the mixture; if the mixture finds one cluster, it is that of density. If they find only
-    one cluster, the result is one cluster. ``at_least=2`` forces a split: the best split by density
-    with fewer than four columns, else round groups. If you know that there are groups,
-    ``at_least=2`` gives the best results on tables. `explanation_` states what was chosen, and why.
+    With fewer than four columns, the result is that of density. If density finds one cluster, it is
+    that of a mixture of overlapping Gaussians, provided that it agrees with the best split by
+    density. With four or more columns, it is that of the mixture; if the mixture finds one cluster,
+    it is that of density. If they find only one cluster, the result is one cluster. ``at_least=2``
+    forces a split: with fewer than four columns that of a mixture if each group is a single
+    Gaussian, else the best split by density; with more columns round groups. If you know that there
+    are groups, ``at_least=2`` gives the best results on tables. `explanation_` states what was
+    chosen, and why.
 
     The result does not depend on the order of the rows. A gap no wider than the step of a column,
     as between ages in whole years, is no gap: if density finds clusters and a column has few
@@ -72,7 +76,7 @@ class AutoClustering(ClusterMixin, Estimator):
         The smallest number of clusters. 2 forces a split if the data show only one cluster.
     random_state : int, RandomState or None, default=None
         The seed or generator for samples and initial values. None is the seed 0, so results are
-        reproducible. Other seeds hardly change them: eight runs of the mixture vote.
+        reproducible. Other seeds seldom change them: four to eight runs of the mixture vote.
 
     Attributes
     ----------
@@ -242,16 +246,43 @@ class AutoClustering(ClusterMixin, Estimator):
 
     def _try(self, methods: "_Methods", n_columns: int) -> list["_Answer"]:
         """The methods up to the first one that sees enough clusters; the last is the answer."""
-        many, asked = n_columns >= _MANY_COLUMNS, self.at_least
-        turns = [(name, 1) for name in ((_MIXTURE, _DENSITY) if many else (_DENSITY,))]
-        if asked > 1:
-            turns.append((_ROUND if many else _DENSITY, asked))
+        if n_columns < MANY_COLUMNS:
+            return self._try_density_first(methods)
+        turns = [(_MIXTURE, 1), (_DENSITY, 1), (_ROUND, self.at_least)][: 2 + (self.at_least > 1)]
         tried: list[_Answer] = []
         for place, (name, at_least) in enumerate(turns):
-            if not tried or tried[-1].model.n_clusters_ < max(2, asked):
+            if not tried or not self._is_enough(tried[-1]):
                 with part(place / len(turns), (place + 1) / len(turns)):
                     tried.append(methods.fit(name, at_least=at_least))
         return tried
+
+    def _try_density_first(self, methods: "_Methods") -> list["_Answer"]:
+        """Density; then a mixture of one Gaussian for each group; then a split by density.
+
+        If no split is asked for, the mixture and the split must agree, and ICL must prefer one
+        Gaussian: groups that ICL separates and density does not are pieces of a curve.
+        """
+        with part(0.0, 0.5):
+            density = methods.fit(_DENSITY)
+        if self._is_enough(density):
+            return [density]
+        with part(0.5, 0.7):
+            mixture = methods.fit(_MIXTURE, at_least=self.at_least)
+        plain = self._is_enough(mixture) and mixture.model._is_plain
+        if self.at_least > 1 and plain:
+            return [density, mixture]
+        if self.at_least == 1 and not (plain and mixture.model._overlap):
+            return [density]
+        with part(0.7, 1.0):
+            split = methods.fit(_DENSITY, at_least=max(2, self.at_least))
+        if self.at_least > 1:
+            return [density, split]
+        core = split.model.labels_ >= 0
+        agreement = adjusted_rand_score(mixture.model.labels_[core], split.model.labels_[core])
+        return [density, mixture] if agreement >= _AGREES else [density]
+
+    def _is_enough(self, answer: "_Answer") -> bool:
+        return bool(answer.model.n_clusters_ >= max(2, self.at_least))
 
     def _explain(self, tried: list["_Answer"]) -> str:
         first, chosen = tried[0], tried[-1]
