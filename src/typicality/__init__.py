@@ -12,11 +12,11 @@ from typicality._estimators import ESTIMATORS
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from typicality.cluster._mixture import JoinedMixture
     from typicality.cluster.adaptive import AdaptivePCM, SequentialPCM, SparseAdaptivePCM
     from typicality.cluster.alpha_cut import AlphaCutClustering
     from typicality.cluster.auto import AutoClustering
     from typicality.cluster.fuzzy import EntropyCMeans, FuzzyCMeans
+    from typicality.cluster.mixture import JoinedMixture
     from typicality.cluster.one_cluster import OneClusterPCM
     from typicality.cluster.possibilistic import PossibilisticCMeans
     from typicality.model import load, save, trusted_types

@@ -43,7 +43,7 @@ ESTIMATORS = {
          "round clusters; starts with too many and drops some"),
         ("SparseAdaptivePCM", "adaptive", "sparse-adaptive", "start",
          "like adaptive; rows far from all clusters are unassigned"),
-        ("JoinedMixture", "_mixture", "mixture", "either",
+        ("JoinedMixture", "mixture", "mixture", "either",
          "a Gaussian mixture; components are joined unless a valley separates them"),
         ("FuzzyCMeans", "fuzzy", "fcm", "given",
          "overlapping clusters; the memberships of a row sum to one"),

@@ -13,8 +13,8 @@ from sklearn.mixture import GaussianMixture
 import typicality
 from typicality import AlphaCutClustering, AutoClustering, EntropyCMeans, JoinedMixture
 from typicality.cluster._gaussians import GaussianParts
-from typicality.cluster._mixture import _valleys
 from typicality.cluster.auto import _Methods
+from typicality.cluster.mixture import _valleys
 from typicality.exceptions import ClusteringWarning
 from typicality.preprocessing import ColumnScaler
 from typicality.rows import rows_in_memory
@@ -64,7 +64,7 @@ def test_mixture_decides_from_four_columns_on(model, three):
 
 
 def test_density_is_asked_where_the_mixture_sees_one(monkeypatch):
-    monkeypatch.setattr("typicality.cluster._mixture._FEWEST_ROWS", 1000)
+    monkeypatch.setattr("typicality.cluster.mixture._FEWEST_ROWS", 1000)
     X, _ = groups(np.random.default_rng(0), [100, 100], [0, 8], n_columns=4)
     found = AutoClustering(random_state=0).fit(X)
     assert isinstance(found.estimator_, AlphaCutClustering)

@@ -287,17 +287,19 @@ class PrototypeClusterer(ClusterMixin, Estimator):
             if outcome.memberships is not None:
                 self.memberships_ = outcome.memberships
         else:
-            prototypes, rule, read = self._prototypes, self._rule, self._reader.read
-            self.labels_ = map_rows(
-                given, lambda X: self._labels_of(prototypes.labels(rule, read(X)))
-            )
-            if self.store_memberships and (not isinstance(given, Rows) or given.lazy):
-                self.memberships_ = map_rows(given, lambda X: prototypes.memberships(rule, read(X)))
+            self._judge(given)
             self.sums_ = how_learned(learned, len(given), self.sums_)
         warn_about_convergence(
             result, tol=self.tol, max_iter=self.max_iter, advice=self._cap_advice
         )
         self._warn(Clustering(space, state, labels, outcome))
+
+    def _judge(self, rows: Any) -> None:
+        """Set `labels_` and `memberships_` of rows that a fit kept none of."""
+        prototypes, rule, read = self._prototypes, self._rule, self._reader.read
+        self.labels_ = map_rows(rows, lambda X: self._labels_of(prototypes.labels(rule, read(X))))
+        if self.store_memberships and (not isinstance(rows, Rows) or rows.lazy):
+            self.memberships_ = map_rows(rows, lambda X: prototypes.memberships(rule, read(X)))
 
     def _labelled(
         self, space: Space[Any], state: State, *, memberships: bool

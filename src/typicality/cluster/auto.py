@@ -20,15 +20,15 @@ from typicality._typing import Floats, Labels
 from typicality._words import counted
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._estimator import Estimator, like_rows
-from typicality.cluster._mixture import (
+from typicality.cluster.alpha_cut import AlphaCutClustering
+from typicality.cluster.fuzzy import EntropyCMeans
+from typicality.cluster.mixture import (
     MANY_COLUMNS,
     JoinedMixture,
     has_steps,
     spread_over_steps,
     steps_of,
 )
-from typicality.cluster.alpha_cut import AlphaCutClustering
-from typicality.cluster.fuzzy import EntropyCMeans
 from typicality.exceptions import warn_again
 from typicality.rows import Rows, count_distinct_rows
 from typicality.rows.distinct import lexicographic_order
