@@ -76,7 +76,7 @@ class AutoClustering(ClusterMixin, Estimator):
         The smallest number of clusters. 2 forces a split if the data show only one cluster.
     random_state : int, RandomState or None, default=None
         The seed or generator for samples and initial values. None is the seed 0, so results are
-        reproducible. Other seeds seldom change them: four to eight runs of the mixture vote.
+        reproducible. Other seeds seldom change them: two to eight runs of the mixture vote.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class AutoClustering(ClusterMixin, Estimator):
         The number of clusters.
     memberships_ : array of shape (n_samples, n_clusters)
         The memberships, in [0, 1], as `estimator_` defines them.
-    estimator_ : AlphaCutClustering, EntropyCMeans or a joined mixture
+    estimator_ : AlphaCutClustering, EntropyCMeans or JoinedMixture
         The fitted estimator of the chosen method.
     explanation_ : str
         What was chosen, why, and how many clusters the runs of the mixture find.
@@ -354,7 +354,8 @@ class _Methods:
         """
         ordered, spread = self._rows[self._order], np.empty_like(self._rows)
         random = np.random.RandomState(self._seed)
-        spread[self._order] = spread_over_steps(ordered, steps_of(ordered), random)
+        steps = np.where(np.ptp(ordered, axis=0) > 0, steps_of(ordered), 0.0)
+        spread[self._order] = spread_over_steps(ordered, steps, random)
         answer = self._fitted(_DENSITY, at_least, spread)
         model = answer.model
         model.labels_ = model.predict(self._rows)

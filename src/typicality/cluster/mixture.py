@@ -55,7 +55,7 @@ class JoinedMixture(ClusterMixin, Estimator):
     .. math:: u_{hk} = \frac{\pi_k N(x_h; \mu_k, \Sigma_k)}{\sum_j \pi_j N(x_h; \mu_j, \Sigma_j)}.
 
     With `n_clusters`, each cluster is one Gaussian. Else the number of clusters is found: mixtures
-    of up to 12 parts are fitted in four to eight runs, each to a part of the rows, and two parts
+    of up to 12 parts are fitted in two to eight runs, each to a part of the rows, and two parts
     belong to one cluster if the density has no valley between them. So a cluster need not be
     Gaussian. The partition that agrees best with those of all runs is the answer. It has no cluster
     with less than 5 % of the rows.
@@ -180,7 +180,7 @@ class JoinedMixture(ClusterMixin, Estimator):
         ordered = rows[lexicographic_order(rows)]
         self._center, self._scale = _center_and_scale(ordered)
         standard = (ordered - self._center) / self._scale
-        some = standard[random.permutation(len(rows))[:_MOST_ROWS]]
+        some = standard[random.permutation(len(rows))[: max(_MOST_ROWS, least)]]
         if self.n_clusters is None:
             election = _choose(some, random)
         else:
@@ -196,6 +196,8 @@ class JoinedMixture(ClusterMixin, Estimator):
         self.sums_ = (
             f"a Gaussian mixture was fitted to {counted(len(some), 'row')} from several starts."
             if self.n_clusters is not None
+            else f"one Gaussian: under {_FEWEST_ROWS} rows, or over {_MOST_COLUMNS} columns."
+            if not self.runs_
             else f"Gaussian mixtures of up to {_NUMBERS_OF_PARTS[-1][-1]} components were fitted "
             f"in {counted(len(self.runs_), 'run')}, each on a part of {counted(len(some), 'row')} "
             "and from other starts; the result is the one that agrees best with all runs."
@@ -378,14 +380,6 @@ def _least_kurtosis(rows: Doubles, random: np.random.RandomState) -> Doubles:
         found = np.hstack([found, white @ best])
         white = white @ np.linalg.qr(np.hstack([best, np.eye(q)]))[0][:, 1:q]
     return found
-
-
-def _has_enough_rows(rows: Doubles, kind: str, n_parts: int) -> bool:
-    n_rows, n_columns = rows.shape
-    if kind == "full" and n_columns > _MOST_COLUMNS_OF_FULL:
-        return False
-    columns = {"full": n_columns * n_parts, "tied": n_columns, "diag": 0}[kind]
-    return bool(n_rows >= max(_ROWS_OF_A_PART * n_parts, _ROWS_OF_A_COLUMN * columns))
 
 
 def _of_given_number(rows: Doubles, number: int, random: np.random.RandomState) -> "_Election":
