@@ -330,7 +330,7 @@ def check_magnitudes(features: Features, dtype: np.dtype[Any]) -> None:
         )
 
 
-def check_reach(rows: Floats, dtype: np.dtype[Any]) -> None:
+def check_reach(rows: Floats, dtype: np.dtype[Any], first_row: int = 0) -> None:
     """Rows must not be so far away that squared distances overflow in the type of the data."""
     limit = 0.5 * float(np.sqrt(np.finfo(dtype).max / OVERFLOW_MARGIN / rows.shape[1]))
     values = rows.data if is_sparse(rows) else rows
@@ -342,6 +342,6 @@ def check_reach(rows: Floats, dtype: np.dtype[Any]) -> None:
     else:
         row = place // rows.shape[1]
     raise ValueError(
-        f"X has a value that is too large in row {row}: its squared distance overflows {dtype}. "
-        "Remove the row, or fit and predict on rescaled features."
+        f"X has a value that is too large in row {first_row + row}: its squared distance overflows "
+        f"{dtype}. Remove the row, or fit and predict on rescaled features."
     )

@@ -44,7 +44,8 @@ ESTIMATORS = {
         ("SparseAdaptivePCM", "adaptive", "sparse-adaptive", "start",
          "like adaptive; rows far from all clusters are unassigned"),
         ("JoinedMixture", "mixture", "mixture", "either",
-         "a Gaussian mixture; components are joined unless a valley separates them"),
+         "a Gaussian mixture; components with no valley between them are one cluster, if no number "
+         "is given"),
         ("FuzzyCMeans", "fuzzy", "fcm", "given",
          "overlapping clusters; the memberships of a row sum to one"),
         ("EntropyCMeans", "fuzzy", "entropy", "given",

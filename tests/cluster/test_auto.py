@@ -425,3 +425,9 @@ def test_labels_fall_by_size_and_centres_are_means(three):
     assert np.bincount(found.labels_).tolist() == sorted(np.bincount(truth))[::-1]
     means = [X[truth == k].mean(axis=0) for k in range(3)]
     np.testing.assert_allclose(found.cluster_centers_, means, atol=0.2)
+
+
+def test_a_mixture_of_fewer_distinct_rows_than_clusters_warns():
+    X = np.repeat([[0.0, 1.0], [5.0, 6.0]], 20, axis=0)
+    with pytest.warns(ClusteringWarning, match="2 clusters were found, fewer than n_clusters=3"):
+        assert JoinedMixture(n_clusters=3).fit(X).n_clusters_ == 2

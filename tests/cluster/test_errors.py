@@ -222,3 +222,14 @@ def test_estimator_refuses_more_starts_than_distinct_rows():
     X = np.repeat(GOOD[:2], 20, axis=0)
     with pytest.raises(ValueError, match=r"n_clusters=3 .* 2 distinct rows"):
         FuzzyCMeans(n_clusters=3, init=GOOD[:3]).fit(X)
+
+
+def test_a_row_of_weight_zero_that_is_too_far_away_is_named_in_dask_collections():
+    dask_array = pytest.importorskip("dask.array", reason="Dask is not installed")
+    X = with_value(1e200)
+    weight = np.ones(len(X))
+    weight[7] = 0.0
+    blocks = dask_array.from_array(X, chunks=(3, X.shape[1]))
+    weights = dask_array.from_array(weight, chunks=3)
+    with pytest.raises(ValueError, match=r"too large in row 7"):
+        FuzzyCMeans(2, random_state=0).fit(blocks, sample_weight=weights)

@@ -29,6 +29,7 @@ from typicality.kernels import (
 )
 from typicality.minimax import MinimaxPaths
 from typicality.rows import (
+    Block,
     DistinctRows,
     Features,
     Rows,
@@ -359,8 +360,13 @@ def _open_points(
     check_magnitudes(features, rows.dtype)
     sparse = isinstance(space.rows, SparseRows)
     coordinates = Coordinates(features.mean.astype(rows.dtype), sparse=sparse)
-    if weight is not None:  # rows of weight zero are not in `features`
-        check_reach(array_of(rows), rows.dtype)
+
+    def within_reach(block: Block) -> int:
+        check_reach(array_of(block.X), rows.dtype, block.start)
+        return 0
+
+    if space.rows.weighted:  # rows of weight zero are not in `features`
+        space.rows.fold(within_reach)
     return space, coordinates
 
 

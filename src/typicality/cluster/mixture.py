@@ -17,6 +17,7 @@ from typicality._progress import counter
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality._words import counted
 from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._diagnostics import tell
 from typicality.cluster._estimator import Estimator, by_blocks, like_rows
 from typicality.cluster._gaussians import Fit, GaussianParts, fit_mixtures
 from typicality.levelsets.choice import adjusted_rand_matrix
@@ -189,6 +190,13 @@ class JoinedMixture(ClusterMixin, Estimator):
         self._parts = chosen.numbered(standard)
         self.labels_, self.memberships_ = self._judged(rows)
         self.n_clusters_ = self.memberships_.shape[1]
+        if self.n_clusters_ < (self.n_clusters or 0):
+            tell(
+                "fewer clusters than asked for",
+                found=self.n_clusters_,
+                parameter="n_clusters",
+                asked=self.n_clusters,
+            )
         self.prototype_labels_ = np.arange(self.n_clusters_, dtype=np.int32)
         centers = self._parts.group_means() * self._scale + self._center
         self.cluster_centers_ = centers.astype(rows.dtype)
