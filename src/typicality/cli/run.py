@@ -335,7 +335,7 @@ def _device(name: str | None) -> str | None:
     Raises
     ------
     WrongUseError
-        The name is none of a device.
+        The name is not that of a device.
     UnusableError
         torch is not installed, or has no such device.
     """

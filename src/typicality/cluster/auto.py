@@ -323,7 +323,7 @@ class _Methods:
         self._order = lexicographic_order(self._rows)
 
     def fit(self, name: str, *, at_least: int = 1) -> _Answer:
-        """The answer of a method, with so many clusters at the least."""
+        """The answer of a method, with at least this number of clusters."""
         stepped = name == _DENSITY and has_steps(self._rows)
         with part(0.0, 0.5 if stepped else 1.0):
             answer = self._fitted(name, at_least, self._rows)

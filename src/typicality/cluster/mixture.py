@@ -391,7 +391,7 @@ def _least_kurtosis(rows: Doubles, random: np.random.RandomState) -> Doubles:
 
 
 def _of_given_number(rows: Doubles, number: int, random: np.random.RandomState) -> "_Election":
-    """The mixture of so many Gaussians with the least BIC, and each of them a group."""
+    """The mixture with this number of Gaussians and the least BIC; each Gaussian is a group."""
     blurred = spread_over_steps(rows, steps_of(rows), random)
     pursued = _least_kurtosis(blurred, random)
     fits = _candidates(blurred, pursued, random, [range(number, number + 1)])

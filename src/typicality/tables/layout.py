@@ -125,8 +125,8 @@ def best_layout(text: str, candidates: Sequence[str]) -> Layout:
     """The layout that fits best.
 
     Titles are looked for if no delimiter but blanks splits most lines like the first. Most texts
-    have blanks: these are delimiters only if no other one splits all lines. Commas are none if they
-    are decimal commas where others split all lines.
+    have blanks: these are delimiters only if no other one splits all lines. Where another one does,
+    decimal commas are not delimiters.
     """
     layouts = [each for d in candidates for each in _layouts(text, d)]
     if len(candidates) == 1:
