@@ -9,9 +9,10 @@ from instances import DISTANCE_KINDS
 from reference import kernel_space as reference
 from reference.kernel_sums import log_sums
 from typicality import OneClusterPCM
-from typicality.density import LeaveOneOut
+from typicality.density import Calibration, LeaveOneOut
 from typicality.kernels import Gaussian, Linear, Polynomial
 from typicality.spaces import Gram
+from typicality.sums import KernelColumns
 from typicality.sums.tails import ExactTails
 
 on_sphere = pytest.mark.parametrize("kernel", [kind(0.6) for kind in DISTANCE_KINDS], ids=str)
@@ -97,3 +98,18 @@ def test_heavy_tails_are_scored_truly_and_few_rows_are_summed_exactly(rng, monke
         assert_array_equal(
             np.concatenate([model.score_samples(X[[i]]) for i in some]), scores[some]
         )
+
+
+def test_equal_sums_count_in_p_values():
+    """Of four rows, one sum is below and two are equal: (1 + 3) / (4 + 1)."""
+    calibration = Calibration(np.array([0.0, 1.0, 1.0, 2.0]), np.ones(4), of_fit=False)
+    assert_array_equal(calibration.p_values(np.array([1.0])), [0.8])
+
+
+def test_equal_sums_count_in_full_p_values():
+    """A new row of weight zero adds nothing to the sums of the others."""
+    X = np.arange(4.0)[:, None]
+    calibration = Calibration(np.array([0.0, 1.0, 1.0, 2.0]), np.ones(4), of_fit=False)
+    columns = KernelColumns(Gaussian(1.0), X)
+    found = calibration.full_p_values(columns, X[:1], np.array([1.0]), np.zeros(1))
+    assert_array_equal(found, [0.8])
