@@ -116,3 +116,13 @@ def test_a_batch_needs_the_features_of_the_first_and_a_decay_is_a_share():
         model.partial_fit(batch(1)[:, :1])
     with pytest.raises(ValueError, match="decay"):
         model.partial_fit(batch(1), decay=1.5)
+
+
+def test_a_batch_that_is_a_tensor_is_refused_at_once():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    X = torch.arange(40.0).reshape(20, 2)
+    model = FuzzyCMeans(2, random_state=0)
+    with pytest.raises(ValueError, match="partial_fit takes arrays"):
+        model.partial_fit(X)
+    with pytest.raises(ValueError, match="partial_fit takes arrays"):
+        model.fit(X).partial_fit(X.numpy())

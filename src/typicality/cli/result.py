@@ -70,7 +70,7 @@ class Result:
 
     @cached_property
     def features(self) -> FeatureTable:
-        """The features of the rows; categories are told apart from numbers."""
+        """The features of the rows: numbers and categories."""
         rows, scaled = self.shown.rows, self.judged.scaled
         numbers = scaled[:, : len(rows.names)]  # places have their height as one more column
         return FeatureTable(rows.names, rows.X, numbers, categories=self.run.layout, mixed=scaled)
@@ -215,7 +215,7 @@ def describe_clusters(
 ) -> list[dict[str, Any]]:
     """Each cluster with its medians, and the columns that set it apart, as run.json has them.
 
-    `words` gives the category of a rank, and a number where there is none.
+    `words` returns the category of a rank; without a category, it returns the number.
     """
     found = []
     least = TELLING if len(names) > 1 or any(table.commonest) else 0.0

@@ -9,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from typicality._checks import check_blocks, check_sample_weight
 from typicality._compat import fit_context
+from typicality._tensors import is_followed
 from typicality.cluster._diagnostics import require_finite
 from typicality.cluster._inputs import has_input_space
 from typicality.cluster._prototypes import PrototypeClusterer
@@ -75,11 +76,13 @@ class BatchClusterer(PrototypeClusterer):
         """
         if not 0 <= decay <= 1:
             raise ValueError(f"decay must be between 0 and 1; got {decay!r}.")
+        if is_followed(X) or self._home is not None:
+            raise ValueError(
+                "partial_fit takes arrays, and a batch was a tensor. Pass all batches as arrays."
+            )
         if not hasattr(self, "_prototypes"):
             self.fit(X, sample_weight=sample_weight)
             return self
-        if self._home is not None:
-            raise ValueError("partial_fit takes arrays, and the first batch was a tensor.")
         if is_blockwise(X):
             rows: Any = check_blocks(self, as_rows(X, sample_weight), training=False)
             space = Euclidean(rows)
