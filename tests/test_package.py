@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import mutations
 import typicality
 from typicality.cli import main
 
@@ -303,3 +304,7 @@ def test_the_picture_of_the_house_is_true(blobs, tmp_path):
         packages = re.split(r" *──> *", drawn[name])
         entered = packages_entered(walk)
         assert [package for package in entered if package in packages] == packages
+
+
+def test_deliberate_bugs_are_about_the_source_of_today():
+    assert len(mutations.bugs()) > 100  # it ends with the entry whose text is gone
