@@ -164,7 +164,7 @@ CUTTERS = [
 ]
 
 AUTOMATIC = [AutoClustering(), AutoClustering(at_least=2)]
-MIXTURES = [JoinedMixture(random_state=0), JoinedMixture(3, random_state=0)]
+MIXTURES = [JoinedMixture(), JoinedMixture(3)]
 
 ADAPTIVE = [
     AdaptivePCM(),

@@ -223,7 +223,7 @@ def test_most_typical_row_of_shares_is_nearest_to_the_prototype(iris):
 
 
 def test_most_typical_row_of_a_mixture_lies_in_the_dense_part_of_its_cluster(iris):
-    model = JoinedMixture(random_state=0).fit(iris)
+    model = JoinedMixture().fit(iris)
     found = view(model, iris)
     labels, rows = found.most_typical
     assert len(labels) == 3
@@ -239,7 +239,7 @@ def test_rows_between_clusters_have_a_real_second_membership(iris, blobs):
     assert sorted(found.between) == np.flatnonzero(second >= 0.1).tolist()
     assert (np.diff(found.strength[found.between]) >= 0).all()
     far = np.repeat([[0.0, 0.0], [100.0, 0.0]], 50, axis=0) + iris[:100, :2]
-    assert len(view(JoinedMixture(random_state=0).fit(far), far).between) == 0
+    assert len(view(JoinedMixture().fit(far), far).between) == 0
     assert len(view(PossibilisticCMeans(3, random_state=0).fit(blobs[0]), blobs[0]).between) == 0
 
 

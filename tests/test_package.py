@@ -191,7 +191,7 @@ ESTIMATORS = {
     "AutoClustering": {"random_state": 0},
     "EntropyCMeans": {"n_clusters": 3, "random_state": 0},
     "FuzzyCMeans": {"n_clusters": 3, "covariance_type": "full", "random_state": 0},
-    "JoinedMixture": {"random_state": 0},
+    "JoinedMixture": {},
     "OneClusterPCM": {},
     "PossibilisticCMeans": {"n_clusters": 3, "covariance_type": "full", "random_state": 0},
     "SequentialPCM": {},

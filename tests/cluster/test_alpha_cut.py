@@ -259,6 +259,19 @@ def test_memberships_are_the_best_ways_to_the_peaks(cutter, with_outliers):
 
 
 @quiet
+def test_rows_of_clusters_that_overlap_are_no_noise_but_rows_of_background_are():
+    rng = np.random.default_rng(0)
+    centres = np.array([[0, 0], [3.6, 0]])
+    pair = np.vstack([rng.normal(centre, 1, (400, 2)) for centre in centres])
+    model = AlphaCutClustering().fit(pair)
+    assert model.n_clusters_ == 2
+    assert np.mean(model.labels_ < 0) < 0.03
+    pair[400:, 0] += 5
+    background = rng.uniform([-8, -8], [17, 8], (150, 2))
+    noise = AlphaCutClustering().fit(np.vstack([pair, background])).labels_[800:] < 0
+    assert noise.mean() > 0.5
+
+
 @pytest.mark.parametrize("assign", ["core", "typical", "all"])
 def test_the_label_has_the_largest_membership(assign, with_outliers, rng):
     X, _ = with_outliers

@@ -12,7 +12,7 @@ from typicality._estimators import ESTIMATORS
 
 SETTINGS = {
     "AutoClustering": {"random_state": 0},
-    "JoinedMixture": {"random_state": 0},
+    "JoinedMixture": {},
     "FuzzyCMeans": {"n_clusters": 2, "random_state": 0},
     "EntropyCMeans": {"n_clusters": 2, "random_state": 0},
     "PossibilisticCMeans": {"n_clusters": 2, "random_state": 0},

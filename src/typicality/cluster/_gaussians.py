@@ -49,15 +49,14 @@ class GaussianParts:
         Rows are taken in blocks of one size: so a row has the same bits in any batch.
         """
         whitening = np.linalg.inv(np.linalg.cholesky(self.covariances)).swapaxes(1, 2)
-        origins = np.einsum("kj,kji->ki", self.means, whitening)
+        origins = self.means[:, None] @ whitening
+        scale = np.log(self.weights) + np.log(np.einsum("kii->ki", whitening)).sum(axis=1)
         blocks = np.zeros((-(-len(rows) // _BLOCK), _BLOCK, rows.shape[1]))
         blocks.reshape(-1, rows.shape[1])[: len(rows)] = rows
         log = np.empty((*blocks.shape[:2], len(self.weights)))
-        for k, (turn, origin) in enumerate(zip(whitening, origins, strict=True)):
-            scale = np.log(self.weights[k]) + np.log(turn.diagonal()).sum()
-            for block, out in zip(blocks, log, strict=True):
-                apart = block @ turn - origin
-                out[:, k] = scale - 0.5 * np.einsum("ij,ij->i", apart, apart)
+        for block, out in zip(blocks, log, strict=True):
+            apart = block @ whitening - origins
+            out[:] = scale - 0.5 * np.einsum("kij,kij->ik", apart, apart)
         return log.reshape(-1, len(self.weights))[: len(rows)]
 
     def memberships(self, rows: Doubles) -> Doubles:
@@ -108,16 +107,19 @@ class Fit(NamedTuple):
     icl: float
 
 
-def fit_mixtures(rows: Doubles, kind: str, starts: Sequence[Places]) -> list[Fit]:
+def fit_mixtures(rows: Doubles, steps: Doubles, kind: str, starts: Sequence[Places]) -> list[Fit]:
     """Fit a mixture from each partition of the rows by EM, all of one kind together.
 
     The log density of a part is linear in features of the rows, their entries and products of two.
     So an iteration is two products of matrices, for all parts of all mixtures that still change.
+    Each row is spread evenly over the steps of its columns: the features are the means over them.
 
     Parameters
     ----------
     rows : array of shape (n, d)
         The rows, in columns of variance one.
+    steps : array of shape (d,)
+        The steps of the columns.
     kind : {"full", "tied", "diag"}
         The covariance matrices: one for each part, one for all, or diagonal ones.
     starts : sequence of arrays of shape (n,)
@@ -125,8 +127,8 @@ def fit_mixtures(rows: Doubles, kind: str, starts: Sequence[Places]) -> list[Fit
     """
     if not starts:
         return []
-    features = _features(rows, kind)
-    total = rows.T @ rows / len(rows)
+    features = _features(rows, steps, kind)
+    total = rows.T @ rows / len(rows) + np.diag(steps**2 / 12)
     sizes = np.array([int(start.max()) + 1 for start in starts])
     share = np.vstack([np.eye(size)[start].T for size, start in zip(sizes, starts, strict=True)])
     changing, before = np.arange(len(starts)), np.full(len(starts), -np.inf)
@@ -168,14 +170,16 @@ class _Gaussians(NamedTuple):
         return GaussianParts(weights, self.means[mixture], covariances, groups, n_iter)
 
 
-def _features(rows: Doubles, kind: str) -> Doubles:
+def _features(rows: Doubles, steps: Doubles, kind: str) -> Doubles:
     """One, the entries of the rows, and those products of two that the log density has."""
     every = np.arange(rows.shape[1])
     if kind == "full":
         first, second = np.triu_indices(len(every))
     else:
         first = second = every if kind == "diag" else every[:0]
-    return np.hstack([np.ones((len(rows), 1)), rows, rows[:, first] * rows[:, second]])
+    within = np.where(first == second, steps[first] ** 2 / 12, 0.0)  # the variance over a step
+    products = rows[:, first] * rows[:, second] + within
+    return np.hstack([np.ones((len(rows), 1)), rows, products])
 
 
 def _gaussians(moments: Doubles, kind: str, sizes: Places, total: Doubles) -> _Gaussians:

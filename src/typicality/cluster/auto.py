@@ -75,8 +75,8 @@ class AutoClustering(ClusterMixin, Estimator):
     at_least : int, default=1
         The smallest number of clusters. 2 forces a split if the data show only one cluster.
     random_state : int, RandomState or None, default=None
-        The seed or generator for samples and initial values. None is the seed 0, so results are
-        reproducible. Other seeds seldom change them: two to eight runs of the mixture vote.
+        The seed or generator for the samples and initial values of round groups. None is the seed
+        0. The other methods use no random numbers.
 
     Attributes
     ----------
@@ -343,7 +343,7 @@ class _Methods:
         if name == _DENSITY:
             return AlphaCutClustering(at_least=at_least)
         if name == _MIXTURE:
-            return JoinedMixture(random_state=self._seed)
+            return JoinedMixture()
         fewest = min(at_least, count_distinct_rows(self._rows, None, enough=at_least))
         return self._entropic(self._best_number(at_least) or fewest)
 
@@ -353,9 +353,9 @@ class _Methods:
         A gap no wider than the step of a column, as between whole numbers, is no gap.
         """
         ordered, spread = self._rows[self._order], np.empty_like(self._rows)
-        random = np.random.RandomState(self._seed)
-        steps = np.where(np.ptp(ordered, axis=0) > 0, steps_of(ordered), 0.0)
-        spread[self._order] = spread_over_steps(ordered, steps, random)
+        steps = steps_of(ordered)
+        steps[steps**2 > 12 * ordered.var(axis=0)] = 0.0  # nearly constant: all would be noise
+        spread[self._order] = spread_over_steps(ordered, steps)
         answer = self._fitted(_DENSITY, at_least, spread)
         model = answer.model
         model.labels_ = model.predict(self._rows)
@@ -391,4 +391,5 @@ def _words_of_runs(numbers: Sequence[int]) -> list[str]:
     if not others:
         return [f"all {count} runs of the mixture find {number}"]
     words = f"{count} of {len(numbers)} runs of the mixture find {counted(number, 'cluster')}"
-    return [", ".join([words, *(f"{n} find {k}" for k, n in others)])]
+    words = ", ".join([words, *(f"{n} find {k}" for k, n in others)])
+    return [words, "the result agrees best with all runs"]

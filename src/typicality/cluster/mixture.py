@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.special import logsumexp
 from sklearn.base import ClusterMixin
-from sklearn.utils import check_random_state
 
 from typicality._compat import Interval, fit_context
 from typicality._progress import counter
@@ -61,10 +60,10 @@ class JoinedMixture(ClusterMixin, Estimator):
     Gaussian. The partition that agrees best with those of all runs is the answer. It has no cluster
     with less than 5 % of the rows.
 
-    Columns are standardised, so their units do not matter. A column with few values is blurred by
+    Columns are standardised, so their units do not matter. The values of a column are spread over
     the distance between neighbouring values, because a part on a single value would have an
-    infinite density. There is no `sample_weight`. Results do not depend on the order of the rows.
-    Costs a tenth to a third of a second for 1,000 rows of five columns.
+    infinite density. There is no `sample_weight`. Nothing is random, and results do not depend on
+    the order of the rows. Costs a tenth to a third of a second for 1,000 rows of five columns.
 
     Implements :cite:`lecture20`, section 20.2, with `n_clusters`. Joining and the vote are original
     to typicality, see docs/theory.
@@ -74,8 +73,6 @@ class JoinedMixture(ClusterMixin, Estimator):
     n_clusters : int or None, default=None
         The number of clusters, if it is known. Then each cluster is one Gaussian. Of full, tied and
         diagonal covariance matrices, and of two starts, those with the least BIC are chosen.
-    random_state : int, RandomState or None, default=None
-        The source of randomness of the samples, the starts and the blur.
 
     Attributes
     ----------
@@ -117,9 +114,9 @@ class JoinedMixture(ClusterMixin, Estimator):
     >>> rng = np.random.default_rng(0)
     >>> long = rng.normal(size=(200, 2)) * [4, 0.5]
     >>> X = np.vstack([long[:100] + [0, 2], long[100:] - [0, 2]])
-    >>> JoinedMixture(random_state=0).fit(X).n_clusters_
+    >>> JoinedMixture().fit(X).n_clusters_
     2
-    >>> JoinedMixture(n_clusters=2, random_state=0).fit(X).cluster_centers_.round()[:, 1]
+    >>> JoinedMixture(n_clusters=2).fit(X).cluster_centers_.round()[:, 1]
     array([ 2., -2.])
     """
 
@@ -141,12 +138,10 @@ class JoinedMixture(ClusterMixin, Estimator):
     _fewest_rows = 2
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
-        "random_state": ["random_state"],
     }
 
-    def __init__(self, n_clusters: int | None = None, *, random_state: Any = None) -> None:
+    def __init__(self, n_clusters: int | None = None) -> None:
         self.n_clusters = n_clusters
-        self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: None = None) -> Self:
@@ -177,15 +172,15 @@ class JoinedMixture(ClusterMixin, Estimator):
                 f"n_clusters={self.n_clusters} needs {least} rows or more, five for each cluster; "
                 f"X has n_samples={len(rows)}. Choose a smaller n_clusters, or pass more data."
             )
-        random = check_random_state(self.random_state)
         ordered = rows[lexicographic_order(rows)]
         self._center, self._scale = _center_and_scale(ordered)
         standard = (ordered - self._center) / self._scale
-        some = standard[random.permutation(len(rows))[: max(_MOST_ROWS, least)]]
+        mixed = np.random.RandomState(0).permutation(len(rows))
+        some = standard[mixed[: max(_MOST_ROWS, least)]]
         if self.n_clusters is None:
-            election = _choose(some, random)
+            election = _choose(some)
         else:
-            election = _of_given_number(some, self.n_clusters, random)
+            election = _of_given_number(some, self.n_clusters)
         chosen, self.agreement_, self.runs_, self._overlap = election
         self._parts = chosen.numbered(standard)
         self.labels_, self.memberships_ = self._judged(rows)
@@ -295,9 +290,10 @@ def has_steps(rows: Floats) -> bool:
     return any(2 * len(np.unique(column)) <= len(rows) for column in rows.T)
 
 
-def spread_over_steps(rows: Floats, steps: Doubles, random: np.random.RandomState) -> Doubles:
-    """Rows moved at random by up to half a step of each column."""
-    return np.asarray(rows + steps * random.uniform(-0.5, 0.5, rows.shape), np.float64)
+def spread_over_steps(rows: Floats, steps: Doubles) -> Doubles:
+    """Rows moved by up to half a step of each column, the same for every fit."""
+    noise = np.random.RandomState(0).uniform(-0.5, 0.5, rows.shape)
+    return np.asarray(rows + steps * noise, np.float64)
 
 
 # ---- candidates ----------------------------------------------------------------------------------
@@ -319,26 +315,26 @@ def _better_than_one(fits: list[Fit]) -> list[tuple[Fit, bool]]:
 
 def _candidates(
     rows: Doubles,
+    steps: Doubles,
     pursued: Doubles,
-    random: np.random.RandomState,
     stages: Sequence[range] = _NUMBERS_OF_PARTS,
 ) -> list[Fit]:
     """The better one of two starts, for each kind of mixture and each number of parts.
 
-    The starts are clusters of Ward's method for some of the rows, and the same in the directions of
+    The starts are clusters of Ward's method for the first rows, and the same in the directions of
     least kurtosis. Larger numbers of parts are tried if BIC prefers more than half of the smaller.
     """
-    n_some = max(_ROWS_OF_A_START, _ROWS_OF_A_PART * stages[-1].stop)
-    some = random.permutation(len(rows))[:n_some]
+    n_some = min(max(_ROWS_OF_A_START, _ROWS_OF_A_PART * stages[-1].stop), len(rows))
     places = [rows] + [pursued[:, :q] for q in range(1, pursued.shape[1] + 1)]
-    trees = [linkage(each[some], "ward") for each in places]
+    trees = [linkage(each[:n_some], "ward") for each in places]
     best: dict[tuple[str, int], Fit] = {}
     for stage in stages:
-        numbers = [k for k in stage if k <= len(some)]
+        numbers = [k for k in stage if k <= n_some]
         pairs = [(k, 0) for k in numbers] + [(k, k - 1) for k in numbers if 1 < k <= len(places)]
-        starts = [_start(places[which], some, trees[which], k) for k, which in pairs]
+        starts = [_start(places[which], trees[which], k) for k, which in pairs]
         for kind in ("full", "tied", "diag"):
-            for fit in fit_mixtures(rows, kind, [s for s in starts if _fits(kind, rows, s)]):
+            fitting = [start for start in starts if _fits(kind, rows, start)]
+            for fit in fit_mixtures(rows, steps, kind, fitting):
                 key = kind, len(fit.parts.weights)
                 best[key] = min(fit, best.get(key, fit), key=lambda each: each.bic)
         n_best = len(min(best.values(), key=lambda fit: fit.bic).parts.weights)
@@ -347,11 +343,11 @@ def _candidates(
     return list(best.values())
 
 
-def _start(rows: Doubles, some: Places, tree: Doubles, number: int) -> Places:
-    """The cluster of each row, by the nearest mean of the clusters of some rows in a tree."""
+def _start(rows: Doubles, tree: Doubles, number: int) -> Places:
+    """The cluster of each row, by the nearest mean of the clusters of the first rows in a tree."""
     labels = fcluster(tree, number, "maxclust") - 1
     counts = np.bincount(labels)
-    means = np.eye(len(counts))[labels].T @ rows[some] / counts[:, None]
+    means = np.eye(len(counts))[labels].T @ rows[: len(labels)] / counts[:, None]
     distance = (means**2).sum(axis=1) - 2 * rows @ means.T
     return np.unique(distance.argmin(axis=1), return_inverse=True)[1]
 
@@ -364,13 +360,13 @@ def _fits(kind: str, rows: Doubles, start: Places) -> bool:
     return enough and (kind != "full" or n_columns <= _MOST_COLUMNS_OF_FULL)
 
 
-def _least_kurtosis(rows: Doubles, random: np.random.RandomState) -> Doubles:
+def _least_kurtosis(rows: Doubles) -> Doubles:
     """The rows in directions of least kurtosis, in which two groups lie apart.
 
     Whitened rows z are searched by the fixed point w <- (m4 + 3) w - mean(z (w'z)^3) with m4 =
     mean((w'z)^4), from several starts; then in what is orthogonal to the directions found.
     """
-    n_rows = len(rows)
+    n_rows, random = len(rows), np.random.RandomState(0)
     left, lengths, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
     kept = (lengths > 1e-3 * lengths[0]) & (np.arange(len(lengths)) < max(1, n_rows // 5))
     white = left[:, kept] * np.sqrt(n_rows)
@@ -390,11 +386,11 @@ def _least_kurtosis(rows: Doubles, random: np.random.RandomState) -> Doubles:
     return found
 
 
-def _of_given_number(rows: Doubles, number: int, random: np.random.RandomState) -> "_Election":
+def _of_given_number(rows: Doubles, number: int) -> "_Election":
     """The mixture with this number of Gaussians and the least BIC; each Gaussian is a group."""
-    blurred = spread_over_steps(rows, steps_of(rows), random)
-    pursued = _least_kurtosis(blurred, random)
-    fits = _candidates(blurred, pursued, random, [range(number, number + 1)])
+    steps = steps_of(rows)
+    pursued = _least_kurtosis(spread_over_steps(rows, steps))
+    fits = _candidates(rows, steps, pursued, [range(number, number + 1)])
     return _Election(min(fits, key=lambda fit: fit.bic).parts, None, [])
 
 
@@ -413,7 +409,7 @@ class _Election(NamedTuple):
     overlap: bool = False
 
 
-def _choose(rows: Doubles, random: np.random.RandomState) -> _Election:
+def _choose(rows: Doubles) -> _Election:
     """The joined mixture that agrees best with those of all runs.
 
     There are more than a few runs only if these do not agree.
@@ -423,19 +419,17 @@ def _choose(rows: Doubles, random: np.random.RandomState) -> _Election:
     if n_rows < _FEWEST_ROWS or d > _MOST_COLUMNS:
         return _Election(one, 1.0, [])
     steps = steps_of(rows)
-    blurred = spread_over_steps(rows, steps, random)
-    pursued = _least_kurtosis(blurred, random)
+    pursued = _least_kurtosis(spread_over_steps(rows, steps))
     n_runs = min(max(_COLUMNS_OF_RUNS // d, _FEWEST_RUNS), _MOST_RUNS)
     n_some = min(_ROWS_OF_A_RUN, int(np.ceil(_SHARE_OF_A_RUN * n_rows)))
     count, runs = counter(n_runs), []
     for turn in range(n_runs):
         some = np.roll(np.arange(n_rows), -int(n_rows * (_GOLDEN * turn % 1)))[:n_some]
-        spread = spread_over_steps(rows[some], steps, random)
-        better = _better_than_one(_candidates(spread, pursued[some], random))
-        runs.append([(_joined(fit.parts, spread), clear) for fit, clear in better])
+        better = _better_than_one(_candidates(rows[some], steps, pursued[some]))
+        runs.append([(_joined(fit.parts, rows[some], steps), clear) for fit, clear in better])
         count()
         if turn + 1 in (_FIRST_RUNS, n_runs):
-            election = _elected(runs, one, rows, blurred)
+            election = _elected(runs, one, rows, steps)
             if (election.agreement or 0.0) >= _AGREED:
                 break
     return election
@@ -445,14 +439,14 @@ def _elected(
     runs: list[list[tuple[GaussianParts, bool]]],
     one: GaussianParts,
     rows: Doubles,
-    blurred: Doubles,
+    steps: Doubles,
 ) -> _Election:
     """Candidates that ICL prefers vote; if they find one group, all, and valleys must be clear."""
     by_icl = _elect([[parts for parts, clear in run if clear] or [one] for run in runs], rows)
     if by_icl.chosen.n_groups > 1:
         return by_icl
     by_bic = _elect([[parts for parts, _ in run] or [one] for run in runs], rows)
-    if by_bic.chosen.n_groups > 1 and _is_sure(by_bic.chosen, blurred):
+    if by_bic.chosen.n_groups > 1 and _is_sure(by_bic.chosen, rows, steps):
         return by_bic._replace(overlap=True)
     return by_icl
 
@@ -475,14 +469,14 @@ def _elect(runs: list[list[GaussianParts]], rows: Doubles) -> _Election:
 # ---- joining -------------------------------------------------------------------------------------
 
 
-def _joined(parts: GaussianParts, rows: Doubles) -> GaussianParts:
+def _joined(parts: GaussianParts, rows: Doubles, steps: Doubles) -> GaussianParts:
     """The same mixture, its parts in groups with valleys between them."""
-    owner = parts.log_densities(rows).argmax(axis=1)
-    sizes = np.bincount(owner, minlength=len(parts.weights))
+    owned = _Owned.of(parts, rows, steps)
+    sizes = np.bincount(owned.owner, minlength=len(parts.weights))
     groups = np.eye(len(sizes), dtype=bool)
     depth = np.full(groups.shape, np.inf)
     first, second = np.triu_indices(len(groups), 1)
-    depth[first, second] = _valleys(parts, groups[first], groups[second], rows, owner)[0]
+    depth[first, second] = _valleys(parts, groups[first], groups[second], owned)[0]
     depth = np.minimum(depth, depth.T)
     while len(groups) > 1:
         i, j = np.unravel_index(depth.argmin(), depth.shape)
@@ -493,17 +487,15 @@ def _joined(parts: GaussianParts, rows: Doubles) -> GaussianParts:
             j = depth[i].argmin()
         both = groups[i] | groups[j]
         groups, depth = np.delete(groups, [i, j], 0), np.delete(depth, [i, j], 0)
-        new = _valleys(parts, np.tile(both, (len(groups), 1)), groups, rows, owner)[0]
+        new = _valleys(parts, np.tile(both, (len(groups), 1)), groups, owned)[0]
         depth = np.pad(np.delete(depth, [i, j], 1), (0, 1), constant_values=np.inf)
         depth[-1, :-1] = depth[:-1, -1] = new
         groups = np.vstack([groups, both])
-    shared = _shared(parts, groups, rows, owner)
+    shared = _shared(parts, groups, owned)
     return replace(parts, groups=groups.argmax(axis=0)).take(~shared)
 
 
-def _shared(
-    parts: GaussianParts, groups: NDArray[np.bool_], rows: Doubles, owner: Places
-) -> NDArray[np.bool_]:
+def _shared(parts: GaussianParts, groups: NDArray[np.bool_], owned: "_Owned") -> NDArray[np.bool_]:
     """Parts that no valley separates from another group, unless all of a group are such parts.
 
     Such a part is a halo around several groups.
@@ -511,28 +503,36 @@ def _shared(
     several = groups[groups.sum(axis=1) > 1].any(axis=0)
     other, part = np.nonzero(~groups & several)
     single = np.eye(len(several), dtype=bool)
-    depth, _ = _valleys(parts, single[part], groups[other], rows, owner)
+    depth, _ = _valleys(parts, single[part], groups[other], owned)
     shared = single[part[depth < _SHALLOW]].any(axis=0)
     lost = groups[~(groups & ~shared).any(axis=1)].any(axis=0)
     return np.asarray(shared & ~lost)
 
 
-def _is_sure(parts: GaussianParts, rows: Doubles) -> bool:
+def _is_sure(parts: GaussianParts, rows: Doubles, steps: Doubles) -> bool:
     """Whether all valleys are deeper than chance makes them."""
-    owner = parts.log_densities(rows).argmax(axis=1)
     groups = np.arange(parts.n_groups)[:, None] == parts.groups
     first, second = np.triu_indices(len(groups), 1)
-    depth, n_rows = _valleys(parts, groups[first], groups[second], rows, owner)
+    owned = _Owned.of(parts, rows, steps)
+    depth, n_rows = _valleys(parts, groups[first], groups[second], owned)
     sure = _SURE if rows.shape[1] >= MANY_COLUMNS else _SURE_OF_FEW
     return bool((depth >= sure * np.sqrt(0.707 / np.maximum(n_rows, 1e-9))).all())
 
 
+class _Owned(NamedTuple):
+    """Rows, the part of each, and the steps of their columns."""
+
+    rows: Doubles
+    owner: Places
+    steps: Doubles
+
+    @classmethod
+    def of(cls, parts: GaussianParts, rows: Doubles, steps: Doubles) -> Self:
+        return cls(rows, parts.log_densities(rows).argmax(axis=1), steps)
+
+
 def _valleys(
-    parts: GaussianParts,
-    first: NDArray[np.bool_],
-    second: NDArray[np.bool_],
-    rows: Doubles,
-    owner: Places,
+    parts: GaussianParts, first: NDArray[np.bool_], second: NDArray[np.bool_], owned: _Owned
 ) -> tuple[Doubles, Doubles]:
     """The valleys between pairs of groups of parts, on their linear discriminants.
 
@@ -540,8 +540,6 @@ def _valleys(
     ----------
     first, second : arrays of shape (p, k)
         The parts of both groups of each pair.
-    owner : array of shape (n,)
-        The part of each row.
 
     Returns
     -------
@@ -563,17 +561,20 @@ def _valleys(
     apart = (low + step * np.arange(_GRID))[:, None] - middle[:, :, None]
     density = np.exp(-0.5 * (apart / width[:, :, None]) ** 2) * (weights / width)[:, :, None]
     in_mixture, _ = _depths(*(np.einsum("pk,pkg->pg", 1.0 * g, density) for g in (first, second)))
-    places = (lines @ rows.T - low) / step
-    in_rows, n_rows = _depths_of_rows(places, first[:, owner], second[:, owner])
+    places, noise = (lines @ owned.rows.T - low) / step, lines * owned.steps / step
+    own = first[:, owned.owner], second[:, owned.owner]
+    in_rows, n_rows = _depths_of_rows(places, noise, *own)
     return np.minimum(in_mixture, in_rows), n_rows
 
 
 def _depths_of_rows(
-    places: Doubles, first: NDArray[np.bool_], second: NDArray[np.bool_]
+    places: Doubles, noise: Doubles, first: NDArray[np.bool_], second: NDArray[np.bool_]
 ) -> tuple[Doubles, Doubles]:
     """The same for kernel density estimates of rows of two groups, at places in units of the grid.
 
-    The bandwidth is Silverman's for the smaller and the narrower of both groups.
+    The bandwidth is Silverman's for the smaller and the narrower of both groups. The rows are
+    spread evenly over the steps of the columns, which are the `noise` on each line: so the estimate
+    is the exact mean over all draws of such noise.
     """
     sizes = [np.maximum(own.sum(axis=1), 1) for own in (first, second)]
     means = [(own * places).sum(axis=1) / n for own, n in zip((first, second), sizes, strict=True)]
@@ -581,12 +582,15 @@ def _depths_of_rows(
     squares = [
         (own * apart**2).sum(axis=1) / n for own, n in zip((first, second), sizes, strict=True)
     ]
+    squares = [square + (noise**2).sum(axis=1) / 12 for square in squares]
     kernel = 1.06 * np.sqrt(np.maximum(np.minimum(*squares), 1e-6)) * np.minimum(*sizes) ** -0.2
     inside = (places > -0.5) & (places < _GRID - 0.5)
     cells = np.rint(np.where(inside, places, 0)).astype(np.intp)
     cells += _GRID * np.arange(len(cells))[:, None]
-    frequency = 2 * np.pi * np.fft.rfftfreq(2 * _GRID)
-    damping = np.exp(-0.5 * (kernel[:, None] * frequency) ** 2)
+    frequency = np.fft.rfftfreq(2 * _GRID)
+    damping = np.exp(-0.5 * (2 * np.pi * kernel[:, None] * frequency) ** 2)
+    for width in noise[:, (np.abs(noise) > 1.0).any(axis=0)].T:  # the grid hides finer ones
+        damping *= np.sinc(width[:, None] * frequency)
     sums = []
     for own in (first, second):
         counts = np.bincount(cells[own & inside], minlength=_GRID * len(cells))

@@ -53,7 +53,7 @@ _ROUNDING = 1e-9  # of the score
 _NEIGHBOURS_OF_A_SUM = 1.5
 
 # Rows that are dense enough to belong to a cluster, in logarithms of its median density.
-_THIRD, _FIFTEENTH = math.log(3.0), math.log(15.0)
+_QUARTER, _FIFTEENTH = math.log(4.0), math.log(15.0)
 _DENSE = 0.9
 _ABOVE_ROUNDING = 1.0 + 1e-9
 
@@ -409,9 +409,9 @@ def cut_at_choice(partition: Partition, levels: AlphaTree) -> Cut:
     """The clusters of a partition as a cut of its tree, with a level for each.
 
     A row belongs to its cluster if it is dense enough: above a fifteenth of the median density
-    of the cluster, and above a third of it or the density where the cluster meets another. In more
-    than two dimensions densities vary more: logarithms of these shares grow with the root of the
-    dimension.
+    of the cluster, and above the density where the cluster meets another, unless that is above a
+    quarter of the median: clusters that overlap meet there, not background. In more than two
+    dimensions densities vary more: logarithms of these shares grow with the root of the dimension.
     """
     tree, dimension = partition.tree, partition.tree.dimension
     filled = number_clusters(partition.labels.astype(np.int32), levels.weight, 0)
@@ -426,7 +426,7 @@ def cut_at_choice(partition: Partition, levels: AlphaTree) -> Cut:
     median = np.array([np.median(density[filled == k]) for k in range(len(alpha))])
     spread = math.sqrt(max(dimension, 2.0) / 2.0)
     borders = _log_density_at_borders(tree, filled, density)
-    floor = np.minimum(borders, median - spread * _THIRD)
+    floor = np.where(borders < median - spread * _QUARTER, borders, -np.inf)
     floor = np.maximum(floor, median - spread * _FIFTEENTH)
     reach = np.exp(-floor / dimension) * _ABOVE_ROUNDING
     return Cut(labels, alpha, filled, reach)
