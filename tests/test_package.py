@@ -237,6 +237,18 @@ def test_readme_example_prints_what_it_says(capsys):
     assert capsys.readouterr().out == printed
 
 
+def test_llms_txt_names_estimators_parameters_and_commands_that_exist():
+    text = (ROOT / "docs" / "llms.txt").read_text("utf-8")
+    calls = re.findall(r"\b([A-Z]\w+)\(([^)]*)\)", text)
+    assert {name for name, _ in calls} == ESTIMATORS.keys()
+    for name, arguments in calls:
+        parameters = set(re.findall(r"[a-z]\w*", re.sub(r"=[^,]*", "", arguments)))
+        assert parameters <= set(inspect.signature(getattr(typicality, name)).parameters)
+    commands = re.findall(r"typicality ([a-z-]+) [A-Z]", text)
+    assert commands
+    assert set(commands) <= set(main.list_commands(None))
+
+
 FIT = """
 import gc, json, numpy as np
 from numba.core.dispatcher import Dispatcher
