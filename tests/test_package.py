@@ -237,6 +237,18 @@ def test_readme_example_prints_what_it_says(capsys):
     assert capsys.readouterr().out == printed
 
 
+def test_llms_txt_names_estimators_parameters_and_commands_that_exist():
+    text = (ROOT / "docs" / "llms.txt").read_text("utf-8")
+    calls = re.findall(r"\b([A-Z]\w+)\(([^)]*)\)", text)
+    assert {name for name, _ in calls} == ESTIMATORS.keys()
+    for name, arguments in calls:
+        parameters = set(re.findall(r"[a-z]\w*", re.sub(r"=[^,]*", "", arguments)))
+        assert parameters <= set(inspect.signature(getattr(typicality, name)).parameters)
+    commands = re.findall(r"typicality ([a-z-]+) [A-Z]", text)
+    assert commands
+    assert set(commands) <= set(main.list_commands(None))
+
+
 FIT = """
 import gc, json, numpy as np
 from numba.core.dispatcher import Dispatcher
@@ -292,7 +304,7 @@ def test_the_picture_of_the_house_is_true(blobs, tmp_path):
     """docs/architecture.md: a command and a fit enter the packages from left to right."""
     table = tmp_path / "rows.csv"
     np.savetxt(table, blobs[0], delimiter=",", header="x,y", comments="")
-    command = ["cluster", str(table), "--output", str(tmp_path / "run")]
+    command = ["cluster", str(table), "--output", str(tmp_path / "run"), "--force"]
     walks = {
         "fit": lambda: typicality.FuzzyCMeans(3, random_state=0).fit(blobs[0]),
         "command": lambda: CliRunner().invoke(main, command, catch_exceptions=False),
@@ -302,6 +314,7 @@ def test_the_picture_of_the_house_is_true(blobs, tmp_path):
     assert drawn.keys() == walks.keys()
     for name, walk in walks.items():
         packages = re.split(r" *──> *", drawn[name])
+        walk()  # imports, which call functions of other packages
         entered = packages_entered(walk)
         assert [package for package in entered if package in packages] == packages
 

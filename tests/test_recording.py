@@ -1,6 +1,7 @@
 """The terminals of docs/first_minutes.md and docs/messy_files.md are true to what is printed."""
 
 import importlib.util
+import re
 import shlex
 from contextlib import chdir
 from functools import partial
@@ -66,3 +67,14 @@ def test_the_python_lines_say_what_they_give(page, folder, monkeypatch):
     exec("\n".join(lines), names)
     expression, said = last.split("  # ")
     assert repr(eval(expression, names)) == said
+
+
+def test_the_text_for_the_boss_has_the_numbers_of_the_output():
+    _, *files = re.split(r"^## ", (DOCS / "messy_files.md").read_text("utf-8"), flags=re.MULTILINE)
+    texts = {section: " ".join(re.findall(r"^> .*", section, re.MULTILINE)) for section in files}
+    told = {section: text for section, text in texts.items() if text}
+    assert len(told) == 3
+    for section, text in told.items():
+        printed = " ".join(re.findall(r"^```console\n(.*?)^```", section, re.DOTALL | re.MULTILINE))
+        number = r"\d+(?:[.,]\d+)*"
+        assert set(re.findall(number, text)) <= set(re.findall(number, printed))

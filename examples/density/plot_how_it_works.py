@@ -3,7 +3,7 @@ How it works: from one row to clusters
 ======================================
 
 How does typicality find clusters of any shape, their number, and the rows that
-belong to none? This page builds the answer from one row, in seven pictures.
+belong to none? This page builds the method from one row, in seven pictures.
 """
 
 # %%
@@ -44,27 +44,32 @@ plt.show()
 # %%
 # One row
 # -------
-# A row resembles the rows near it. How much is given by a *kernel*: 1 for the
-# row itself, less with the distance, nearly 0 beyond three widths ``sigma``.
+# A *kernel* measures how similar two places are. The similarity is 1 at the
+# row itself and falls with the distance. Beyond three times the width
+# ``sigma`` it is nearly 0. The picture shows the similarity of each place to
+# one row, the red cross. Darker is more similar.
 
 grid = np.stack(np.meshgrid(*[np.linspace(-5, 5, 201)] * 2), axis=-1)
 similarity = np.exp(-((grid - X[0]) ** 2).sum(axis=-1) / (2 * 0.4**2))
-_, ax = plt.subplots(figsize=(4.2, 4), layout="constrained")
-ax.contourf(*grid.T, similarity.T, levels=9, cmap="Blues")
-draw(ax, "similarity to one row", s=5)
+_, ax = plt.subplots(figsize=(4.6, 4), layout="constrained")
+filled = ax.contourf(*grid.T, similarity.T, levels=10, cmap="Blues")
+plt.colorbar(filled, ax=ax)
+draw(ax, "similarity to one row", s=5, c="#999999")
+ax.plot(*X[0], "rx", markersize=9)
 plt.show()
 
 # %%
 # All rows
 # --------
-# The mean similarity to all rows is the *height* of a place: high where rows
-# are dense, low where they are not. It is a density up to a constant.
+# The *height* of a place is its mean similarity to all rows. It is high where
+# rows are dense. It is a density up to a constant factor.
 #
-# Outliers should not count as much as the others. So each row gets a weight,
-# its own typicality, and the heights are computed again, until nothing changes.
-# That is the one-cluster possibilistic c-means of the papers.
-# The *typicality* of a place is an increasing function of its height. In the
-# picture it is divided by its largest value.
+# Outliers should have less influence than other rows. So the mean is a
+# weighted mean. The weight of a row is its *typicality*, which increases with
+# its height. Heights and weights are computed in turn until they no longer
+# change. This is the one-cluster possibilistic c-means of the papers.
+#
+# The picture shows the typicality of each place, divided by the largest one.
 
 model = OneClusterPCM(sigma=0.4, contamination=0.05).fit(X)
 typicality = model.predict_typicality(grid.reshape(-1, 2))
@@ -78,9 +83,10 @@ plt.show()
 # %%
 # Outliers
 # --------
-# The least typical rows are the outliers. A row must not vouch for itself, so
-# it is left out of the sum for its own score. The 5 % with the lowest scores
-# are flagged, and about 5 % of new rows from the same source will be.
+# The *score* of a row is the logarithm of its height. The similarity of the
+# row to itself does not count, because a new row has no such term. Rows with
+# the lowest scores are flagged as outliers, here 5 % of all. The model also
+# flags about 5 % of new rows from the same source.
 
 flagged = model.predict(X) == -1
 _, ax = plt.subplots(figsize=(4.2, 4), layout="constrained")
@@ -89,12 +95,16 @@ ax.scatter(*X[flagged].T, s=22, c="#D62728")
 plt.show()
 
 # %%
-# A cut
-# -----
-# Flood the landscape up to a level, called *alpha*. What stays above the water
-# are islands, and the islands are clusters: two rows belong together if a path
-# leads from one to the other without getting wet. Rows under water belong to
-# no cluster. A low level leaves bridges, a high level drowns the edges.
+# An alpha-cut
+# ------------
+# Choose a level of typicality, called *alpha*. The places above this level
+# are the *alpha-cut*. It consists of separate regions, like the islands that
+# remain when water rises. Each region is a cluster. So two rows are in the
+# same cluster if a path above the level connects them. Rows below the level,
+# the crosses, are in no cluster.
+#
+# In the pictures, 1 %, 8 % and 40 % of the rows are below the level. The low
+# level leaves all rows connected. The high level breaks clusters into pieces.
 
 cut = AlphaCutClustering(kernel="gaussian", sigma=0.4).fit(X)
 _, axes = plt.subplots(
@@ -102,7 +112,7 @@ _, axes = plt.subplots(
 )
 for ax, share in zip(axes, (0.01, 0.08, 0.4), strict=True):
     labels = cut.labels_at(np.quantile(cut.typicality_, share))
-    found = f"{labels.max() + 1} clusters, {share:.0%} of the rows are below"
+    found = f"clusters: {labels.max() + 1}, rows below the level: {share:.0%}"
     draw(ax, found, c=np.where(labels < 0, np.nan, labels), cmap="tab10")
     ax.scatter(*X[labels < 0].T, marker="x", c="#999999", s=12)
 plt.show()
@@ -110,40 +120,49 @@ plt.show()
 # %%
 # All cuts at once
 # ----------------
-# No level need be chosen to see what there is. Connect the rows by the highest
-# paths: the result is a tree, the *alpha tree*. It has the clusters at every
-# level. A long line in the tree is a cluster that exists over many levels.
+# You need not choose a level. The *alpha tree* connects the rows by the
+# highest paths, so it has the clusters at every level. In the right picture,
+# a vertical line is a cluster. Its lower end is the level at which it meets a
+# larger cluster. A long line is a cluster that exists at many levels. The black
+# lines are the cuts between the three clusters of the result.
 #
-# One width is not enough either: a narrow kernel sees thin gaps and breaks up
-# sparse groups, a wide one does the opposite. So by default the kernel adapts
-# to the distance of the neighbours, trees are made at several scales, and the
-# partitions of all scales vote. A test first asks if there is more than one
-# cluster at all: a valley must be deeper than chance makes it.
+# You need not choose a width either. A narrow kernel separates thin gaps, but
+# breaks sparse groups. A wide kernel does the opposite. So the default kernel
+# is wide where rows are sparse, and there is a tree for each of several
+# scales. Each scale proposes partitions, and the partition that agrees best
+# with all of them is the result. A test decides before whether there is more
+# than one cluster. It compares the valleys between groups with valleys that
+# chance produces.
+#
+# The left picture shows the result, and the areas in which new rows would
+# join each cluster.
 
 clusters = AlphaCutClustering().fit(X)
 print(
     f"{clusters.n_clusters_} clusters, evidence {clusters.evidence_:.1f} "
     f"(1 is needed), {np.sum(clusters.labels_ < 0)} rows in no cluster"
 )
-_, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+_, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
 MembershipContourDisplay.from_estimator(clusters, X, ax=left)
 ClusterTreeDisplay.from_estimator(clusters, ax=right)
 plt.show()
 
 # %%
-# A new row joins the cluster of one of its nearest rows: the one with the
-# highest way. If every way leads through water, the row belongs to no cluster.
-#
 # Clusters that overlap
 # ---------------------
-# Where groups touch, no valley separates them. Then give each cluster a centre,
-# its *prototype*, and repeat two steps: how near is each row to each prototype,
-# and where is the mean of the rows, weighted by that? If memberships must sum
-# to one, this is fuzzy c-means. If each cluster is judged by itself, it is
-# possibilistic c-means, and a row far from all is typical of none.
+# If groups touch, no valley separates them. Then each cluster needs a centre,
+# its *prototype*. Two steps are repeated:
 #
-# The two steps are the whole library. The one cluster above is the same
-# iteration with a single prototype, in the space of a kernel.
+# 1. Compute the membership of each row in each cluster from the distances to
+#    the prototypes.
+# 2. Move each prototype to the mean of the rows, weighted by the memberships.
+#
+# In fuzzy c-means, the memberships of a row sum to one. In possibilistic
+# c-means, they are independent of each other, so a row far from all
+# prototypes has small memberships only.
+#
+# The one-cluster method above repeats the same two steps. It has a single
+# prototype, in the space that the kernel induces.
 
 blobs = rng.normal(0, 0.8, (300, 2)) + np.repeat([[-1.3, 0], [1.3, 0]], 150, 0)
 _, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
@@ -160,9 +179,11 @@ for ax, method in zip(axes, (FuzzyCMeans, PossibilisticCMeans), strict=True):
 plt.show()
 
 # %%
-# What we learn
-# -------------
-# A row vouches for its surroundings, all rows together make a landscape, the
-# islands above a level are the clusters, and the rows under water are outliers.
-# :class:`~typicality.AutoClustering` chooses between islands and prototypes.
-# The :doc:`theory </theory/index>` has the equations.
+# Summary
+# -------
+# - The kernel gives each place a height, and rows in low places are outliers.
+# - The regions above a level are clusters, and the alpha tree has all levels.
+# - Groups that overlap need prototypes.
+#
+# :class:`~typicality.AutoClustering` chooses between these methods. The
+# :doc:`theory </theory/index>` has the equations.
