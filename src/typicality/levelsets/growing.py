@@ -23,6 +23,7 @@ from typicality.levelsets.heights import (
     LocalLandscape,
     count_points,
     distances_to_others,
+    log_heights_at,
     lowest_between,
     segment_lengths,
     squared_widths,
@@ -400,18 +401,18 @@ def _tree_tasks(
     sizes = [n_edges, *(max(k, n_edges) for k in scales)]
     finest, *others = dimensions_by(near, sizes)
     dimensions = {k: min(each, finest) for k, each in zip(scales, others, strict=True)}
-    near_rows = near.rows.astype(np.int32)  # half as many bytes
+    small = Neighbours(near.rows.astype(np.int32), near.sqdist)  # half as many bytes
 
     def grow(k: int, mutual: bool) -> ScaleTree:
         share = WIDTH_SHARE if mutual else _DENSITY_SHARE
-        squares = squared_widths(near, k, share)
+        around = small.nearest(2 * k + 1)
+        squares = squared_widths(around, k, share)
         squares[squares == 0] = squares[squares > 0].min(initial=1.0)
         kernel = LocalKernel(k, share, dimensions[k], mutual, squares, counts / counts.sum())
-        from typicality.levelsets.compiled import grow_tree, log_heights  # numba takes a second
+        from typicality.levelsets.compiled import grow_tree  # numba takes a second to load
 
-        heights = np.empty(len(rows))
-        log_heights(0, len(rows), near_rows, near.sqdist, squares, kernel, heights)
-        tree = grow_tree(own, given, near_rows, near.sqdist, kernel, heights, edges)
+        heights = log_heights_at(around, squares, kernel)
+        tree = grow_tree(own, given, *around, kernel, heights, edges)
         return ScaleTree(sample, k, dimensions[k], squares, heights, *tree)
 
     return [partial(grow, k, mutual) for k in scales for mutual in (True, False)]
