@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 
 from typicality._cached import cached_property
 from typicality._progress import counter
-from typicality._threads import over_blocks, over_ranges
+from typicality._threads import added, over_blocks, over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels.local import WIDTH_SHARE
 from typicality.levelsets.heights import (
@@ -37,6 +37,7 @@ ROWS_OF_A_NEIGHBOUR = 4  # a scale of k neighbours needs 4 k rows
 
 _PAIRS_AT_A_TIME = 2**16
 _PAIRS_OF_A_TASK = 2**14
+_ROWS_OF_A_BLOCK = 2**7
 _NEAREST, _NEAREST_ISLANDS = 5, 5
 _CAREFUL_ROUNDS = 2  # in which most rows find their way up
 _LOOKS = (1, 2, 4, 8, MOST_POINTS)  # points of an edge, round by round
@@ -106,7 +107,7 @@ def linked_pairs(
             near = neighbours_of(search_among(others), asking[own], 1)
             shortest = int(near.sqdist.argmin())
             bridges.append((own[shortest], others[near.rows[shortest, 0]]))
-        pairs = distinct_pairs(np.concatenate([pairs, bridges]))
+        pairs = np.concatenate([pairs, distinct_pairs(np.array(bridges))])
         island = components(len(sizes), island.astype(np.intp)[np.array(bridges)])[island]
     return pairs
 
@@ -396,6 +397,10 @@ def _tree_tasks(
     nearest = near.rows[:, : n_edges + 1]
     edges = linked_pairs(nearest, search, asking, lambda some: search_among(rows[some]))
     lengths = np.sqrt(search.sqdist(asking[edges[:, 0]], edges[:, 1:])[:, 0])
+    # Of edges up from a row that are equally high, the shortest is the first to be tried: it is
+    # least likely to lead through a valley, and joins the row to what is nearest.
+    shortest = _rising(lengths)
+    edges, lengths = edges[shortest], lengths[shortest]
     counts = weight[rows]
     distinct = near.sqdist[:, :2][near.sqdist[:, :2] > 0]
     least = math.sqrt(distinct.min()) if distinct.size else 0.0
@@ -424,6 +429,16 @@ def _tree_tasks(
     return [partial(grow, k, mutual) for k in scales for mutual in (True, False)]
 
 
+def _rising(values: Doubles) -> Places:
+    """The places of positive values in rising order; almost equal ones keep their order.
+
+    A sort of whole numbers, the bits of each value with its place in the lowest ones, takes an
+    eighth of the time of a stable sort.
+    """
+    mask = (1 << len(values).bit_length()) - 1
+    return np.sort((values.view(np.int64) & ~mask) | np.arange(len(values))) & mask
+
+
 def count_edges(n_rows: int) -> int:
     """The number of neighbours in the graph of edges, and for the dimension."""
     return min(_EDGES, max(_FEWEST_EDGES, n_rows // ROWS_OF_A_NEIGHBOUR))
@@ -438,8 +453,15 @@ def dimensions_by(near: Neighbours, sizes: Sequence[int]) -> list[float]:
     Implements :cite:`levina2004`, averaged as :cite:`mackay2005` proposed.
     """
     sqdist = near.sqdist[:, 1 : max(sizes) + 1]
-    sqdist = sqdist[sqdist[:, :1].any(axis=1)]
-    growth = 0.5 * np.log(sqdist).mean(axis=0) if len(sqdist) else np.empty(0)
+    is_apart = np.asarray(sqdist[:, :1].any(axis=1))
+
+    def logarithms(block: slice) -> Doubles:
+        return np.asarray(np.log(sqdist[block][is_apart[block]]).sum(axis=0))
+
+    if not is_apart.any():
+        return [1.0] * len(sizes)
+    sums = added(over_blocks(logarithms, len(sqdist), _ROWS_OF_A_BLOCK))  # fits into the cache
+    growth = 0.5 * sums / np.count_nonzero(is_apart)
     return [_dimension(growth[:k]) for k in sizes]
 
 
