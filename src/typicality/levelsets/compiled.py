@@ -245,7 +245,7 @@ def _pop(bounds, queue, n_queue):
 def _grow(positions, given, near, sqdist, kernel, edges, bounds, order, queue, n_looked, is_exact,
           parent, scratch, chosen):  # fmt: skip
     """Fill `chosen` with the edges of the tree; the other arrays are as `grow_tree` makes them."""
-    n_chosen, n_seen, n_queue = 0, 0, 0
+    n_chosen, n_seen, n_queue = 0, 0, intp(0)  # for a literal, `_pop` would be compiled again
     while n_chosen < chosen.size:
         if n_queue == 0 or (n_seen < order.size and _comes_first(bounds, order[n_seen], queue[0])):
             e = order[n_seen]
@@ -260,7 +260,16 @@ def _grow(positions, given, near, sqdist, kernel, edges, bounds, order, queue, n
         if not is_exact[e]:
             bound = bounds[e]
             n_looked[e], is_exact[e], bounds[e] = _look_inside(
-                positions, given, near, sqdist, a, b, kernel, scratch, n_looked[e], bound
+                positions,
+                given,
+                near,
+                sqdist,
+                uintp(a),
+                uintp(b),
+                kernel,
+                scratch,
+                n_looked[e],
+                bound,
             )
             if bounds[e] < bound:
                 _push(bounds, queue, n_queue, e)
