@@ -30,23 +30,23 @@ _A_LITTLE_MORE = 1.0 + 1e-9  # each point looks for itself at what a group of po
 
 
 @inlined
-def _next_leaf(form, blocks, lower, upper, skips, limits, nearest_first, waiting, n_waiting):
-    """Walk on to the next leaf: its number, or -1 at the end, and how many nodes are waiting.
+def _next_leaf(form, blocks, lower, upper, skips, limits, nearest_first, waiting):
+    """Walk on to the next leaf: its number, or -1 at the end.
 
-    A walk begins with the root, node 0, waiting. It leaves out a node with all below it where
-    `skips(form, distance, node, limits)`, given the distance of the node to the box from `lower` to
-    `upper`. Leaves come in their order; with `nearest_first`, the nearer child of a node comes
-    before the other.
+    A walk begins with one node waiting, the root: `waiting` has their number, then the nodes. It
+    leaves out a node with all below it where `skips(form, distance, node, limits)`, given the
+    distance of the node to the box from `lower` to `upper`. Leaves come in their order; with
+    `nearest_first`, the nearer child of a node comes before the other.
     """
-    while n_waiting:
-        n_waiting -= 1
-        node = waiting[n_waiting]
+    while waiting[0]:
+        node = waiting[waiting[0]]
+        waiting[0] -= 1
         distance = distance_between(form, lower, upper, blocks.lower[node], blocks.upper[node])
         if skips(form, distance, node, limits):
             continue
         leaf = node - (blocks.columns.shape[0] - 1)
         if leaf >= 0:
-            return leaf, n_waiting
+            return leaf
         left, right = 2 * node + 1, 2 * node + 2
         if nearest_first:
             to_left = distance_between(form, lower, upper, blocks.lower[left], blocks.upper[left])
@@ -55,10 +55,9 @@ def _next_leaf(form, blocks, lower, upper, skips, limits, nearest_first, waiting
             )
             if to_right < to_left:
                 left, right = right, left
-        waiting[n_waiting] = right
-        waiting[n_waiting + 1] = left
-        n_waiting += 2
-    return -1, 0
+        waiting[waiting[0] + 1], waiting[waiting[0] + 2] = right, left
+        waiting[0] += 2
+    return -1
 
 
 @inlined
@@ -166,11 +165,9 @@ def sum_at(form, blocks, weights, reach, complement, points, first, last, sums, 
     for start in range(first, last, _POINTS_AT_ONCE):
         stop = min(start + _POINTS_AT_ONCE, last)
         _load_points(points, start, stop, group, lower, upper)
-        waiting[0], n_waiting = 0, 1
+        waiting[0], waiting[1] = 1, 0
         while True:
-            leaf, n_waiting = _next_leaf(
-                form, blocks, lower, upper, _too_far, limits, False, waiting, n_waiting
-            )
+            leaf = _next_leaf(form, blocks, lower, upper, _too_far, limits, False, waiting)
             if leaf < 0:
                 break
             node = leaf + n_leaves - 1
@@ -199,11 +196,9 @@ def coincidences_at(form, blocks, weights, copies, nearest, points, first, last,
     for i in range(first, last):
         for j in range(n_features):
             point[j, 0] = points[i, j]
-        waiting[0], n_waiting = 0, 1
+        waiting[0], waiting[1] = 1, 0
         while True:
-            leaf, n_waiting = _next_leaf(
-                form, blocks, points[i], points[i], _too_far, limits, False, waiting, n_waiting
-            )
+            leaf = _next_leaf(form, blocks, points[i], points[i], _too_far, limits, False, waiting)
             if leaf < 0:
                 break
             distances(form, blocks.columns[leaf], point, 0, values)
@@ -218,12 +213,10 @@ def _find_nearest(form, blocks, weights, node_weights, same_place, point, values
     """The distance and the weight of the nearest row elsewhere that has a weight."""
     best, best_weight = inf, 0.0
     at = point[:, 0]
-    waiting[0], n_waiting = 0, 1
+    waiting[0], waiting[1] = 1, 0
     while True:
         limits = (best, node_weights)
-        leaf, n_waiting = _next_leaf(
-            form, blocks, at, at, _not_nearer, limits, True, waiting, n_waiting
-        )
+        leaf = _next_leaf(form, blocks, at, at, _not_nearer, limits, True, waiting)
         if leaf < 0:
             return best, best_weight
         distances(form, blocks.columns[leaf], point, 0, values)
@@ -254,12 +247,10 @@ def log_sums_at(form, blocks, weights, node_weights, nearest, share, points, fir
         if best == inf:
             continue
         total = 0.0
-        waiting[0], n_waiting = 0, 1
+        waiting[0], waiting[1] = 1, 0
         while True:
             limits = (best, share * max(total, best_weight) / node_weights[0], node_weights)
-            leaf, n_waiting = _next_leaf(
-                form, blocks, points[i], points[i], _too_small, limits, True, waiting, n_waiting
-            )
+            leaf = _next_leaf(form, blocks, points[i], points[i], _too_small, limits, True, waiting)
             if leaf < 0:
                 break
             distances(form, blocks.columns[leaf], point, 0, values)
@@ -299,18 +290,16 @@ def nearest_keys(form, tree, points, k, mask, keys):
     waiting = empty(_DEEPEST, int64)
     reach = inf
     for i in range(len(points)):
-        point, found, n_found = points[i], keys[i], 0
+        point, found, n_found = points[i], keys[i], int64(0)  # a literal compiles `smallest` again
         if reach < inf:  # so many rows are within this radius, by the triangle inequality
             way = distance_between(form, point, point, points[i - 1], points[i - 1])
             reach = (sqrt(reach) + sqrt(way)) ** 2 * _A_LITTLE_MORE
         most = bits(reach) | mask
         for j in range(n_features):
             column[j, 0] = point[j]
-        waiting[0], n_waiting = 0, 1
+        waiting[0], waiting[1] = 1, 0
         while True:
-            leaf, n_waiting = _next_leaf(
-                form, tree, point, point, _beyond, (most,), True, waiting, n_waiting
-            )
+            leaf = _next_leaf(form, tree, point, point, _beyond, (most,), True, waiting)
             if leaf < 0:
                 break
             distances(form, tree.columns[leaf], column, 0, values)
