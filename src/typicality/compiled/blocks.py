@@ -14,6 +14,8 @@ from numpy import float32
 
 from typicality.compiled.jit import EXACT, INLINED, exact, inlined, of_form
 
+MANY_FEATURES = 32  # more of them are summed in double precision, whatever the promise
+
 # ---- the functions of a kernel ------------------------------------------------------------------
 
 
@@ -114,6 +116,13 @@ def _add_feature(form, columns, j, rows, a, b, c, d, sums):
         sums[1, r] += part(form, x0 - b0)
         sums[2, r] += part(form, x0 - c0)
         sums[3, r] += part(form, x0 - d0)
+
+
+@inlined
+def distances_of_four(form, columns, rows, a, b, c, d, out):
+    """Distances of four rows of a block to the rows of another, for many features."""
+    out[:] = 0.0
+    add_features(form, columns, 0, columns.shape[0], rows, a, b, c, d, out)
 
 
 @inlined

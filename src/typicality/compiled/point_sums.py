@@ -7,9 +7,11 @@ from numpy import empty, float32, float64, inf, int64, log, sqrt
 
 from typicality.compiled.arithmetic import bits, clear, from_bits
 from typicality.compiled.blocks import (
+    MANY_FEATURES,
     distance_at,
     distance_between,
     distances,
+    distances_of_four,
     evaluate,
     log_profile,
     part,
@@ -107,6 +109,12 @@ def _distances_to_box(form, group, lower, upper, out):
 def _add_row(form, group, p, columns, complement, weights, units, values, sums, i):
     """Add one block to the sums of one point."""
     distances(form, columns, group, p, values)
+    _add_values(form, complement, weights, units, values, sums, i)
+
+
+@inlined
+def _add_values(form, complement, weights, units, values, sums, i):
+    """The same, given the distances of the rows of the block."""
     evaluate(form, complement, values)
     for k in range(weights.shape[0]):
         total = values.dtype.type(0)
@@ -116,12 +124,27 @@ def _add_row(form, group, p, columns, complement, weights, units, values, sums, 
 
 
 @inlined
+def _add_four_rows(
+    form, group, chosen, columns, complement, weights, units, values, sums, start
+):  # fmt: skip
+    """Add one block of many features to the sums of up to four points of a group.
+
+    A distance is the same whatever points are beside it: fewer than four are filled up.
+    """
+    last = chosen.size - 1
+    a, b, c, d = chosen[0], chosen[min(1, last)], chosen[min(2, last)], chosen[last]
+    distances_of_four(form, columns, group, a, b, c, d, values)
+    for p in range(chosen.size):
+        _add_values(form, complement, weights, units, values[p], sums, start + chosen[p])
+
+
+@inlined
 def _add_leaf_at(
     form, blocks, weights, leaf, reach, complement, group, group_32, to_points,
-    values, values_32, start, stop, sums, near,
+    values, values_32, chosen, start, stop, sums, near,
 ):  # fmt: skip
     """Add a leaf to the sums at those points of a group that it is near enough to."""
-    n_columns = sums.shape[1]
+    n_columns, n_chosen = sums.shape[1], 0
     narrow = blocks.narrow[leaf]
     if narrow:
         relative_to(group, blocks.centres[leaf], blocks.root, group_32)
@@ -133,16 +156,25 @@ def _add_leaf_at(
                     values_32, sums, start + p,
                 )  # fmt: skip
     columns, placed = blocks.columns[leaf], weights.placed[leaf]
+    many = columns.shape[0] > MANY_FEATURES
     for p in range(stop - start):
         if to_points[p] <= reach:
             for k in range(n_columns):
                 near[start + p, k] += weights.total[leaf, k]
             near[start + p, n_columns] += 1.0
-            if not (narrow and to_points[p] <= blocks.single_reach):
+            if many:
+                chosen[n_chosen] = p
+                n_chosen += 1
+            elif not (narrow and to_points[p] <= blocks.single_reach):
                 _add_row(
                     form, group, p, columns, complement, placed, weights.units,
-                    values, sums, start + p,
+                    values[0], sums, start + p,
                 )  # fmt: skip
+    for first in range(0, n_chosen, 4):
+        _add_four_rows(
+            form, group, chosen[first : min(first + 4, n_chosen)], columns, complement, placed,
+            weights.units, values, sums, start,
+        )  # fmt: skip
 
 
 @Loop
@@ -157,8 +189,8 @@ def sum_at(form, blocks, weights, reach, complement, points, first, last, sums, 
     lower, upper = empty(n_features, float64), empty(n_features, float64)
     group = empty((n_features, _POINTS_AT_ONCE), float64)
     group_32 = empty((n_features, _POINTS_AT_ONCE), float32)
-    to_points = empty(_POINTS_AT_ONCE, float64)
-    values = empty(leaf_rows, float64)
+    to_points, chosen = empty(_POINTS_AT_ONCE, float64), empty(_POINTS_AT_ONCE, int64)
+    values = empty((4, leaf_rows), float64)
     values_32 = empty(leaf_rows, float32)
     waiting = empty(_DEEPEST, int64)
     limits = (reach * _A_LITTLE_MORE,)
@@ -174,7 +206,7 @@ def sum_at(form, blocks, weights, reach, complement, points, first, last, sums, 
             _distances_to_box(form, group, blocks.lower[node], blocks.upper[node], to_points)
             _add_leaf_at(
                 form, blocks, weights, leaf, reach, complement, group, group_32, to_points,
-                values, values_32, start, stop, sums, near,
+                values, values_32, chosen, start, stop, sums, near,
             )  # fmt: skip
 
 
