@@ -163,7 +163,6 @@ CUTTERS = [
     AlphaCutClustering(labelling="complete", kernel=Gaussian(0.3), eta_scale=0.5, n_neighbors=3),
 ]
 
-AUTOMATIC = [AutoClustering(), AutoClustering(at_least=2)]
 MIXTURES = [JoinedMixture(random_state=0), JoinedMixture(3, random_state=0)]
 
 ADAPTIVE = [
@@ -178,6 +177,9 @@ ADAPTIVE = [
     SequentialPCM(lam=0.05, assign="all"),
     SequentialPCM(kernel="gaussian", lam=0.05),
 ]
+
+PROTOTYPES = [*ESTIMATORS, *KERNEL_ESTIMATORS, *ADAPTIVE, *WITH_NOISE, *ELLIPSOIDS, *PARTIAL]
+EVERY = [*PROTOTYPES, *DETECTORS, *CUTTERS, AutoClustering(), *MIXTURES]
 
 # For the checks of scikit-learn: each class as it comes.
 TRANSFORMERS = [

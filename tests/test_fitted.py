@@ -10,17 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-from instances import (
-    ADAPTIVE,
-    AUTOMATIC,
-    CUTTERS,
-    DETECTORS,
-    ELLIPSOIDS,
-    ESTIMATORS,
-    KERNEL_ESTIMATORS,
-    PARTIAL,
-    WITH_NOISE,
-)
+from instances import ADAPTIVE, CUTTERS, DETECTORS, EVERY, PROTOTYPES
 from report.conftest import payload_of
 from typicality import (
     EntropyCMeans,
@@ -35,9 +25,7 @@ from typicality.plot import MembershipContourDisplay, MembershipHistogramDisplay
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation
 
-PROTOTYPES = [*ESTIMATORS, *KERNEL_ESTIMATORS, *ADAPTIVE, *WITH_NOISE, *ELLIPSOIDS, *PARTIAL]
-ALL = [*PROTOTYPES, *DETECTORS, *CUTTERS, *AUTOMATIC]
-KEEPING = [model for model in ALL if getattr(model, "store_memberships", True)]
+KEEPING = [model for model in EVERY if getattr(model, "store_memberships", True)]
 
 
 def fitted(estimator, rows):
@@ -128,7 +116,7 @@ def ax():
     return pytest.importorskip("matplotlib.figure").Figure().add_subplot()
 
 
-@pytest.mark.parametrize("estimator", ALL[::2], ids=repr)
+@pytest.mark.parametrize("estimator", EVERY[::2], ids=repr)
 def test_report_plot_and_csv_agree(estimator, blobs, ax):
     X = blobs[0]
     model = fitted(estimator, X)

@@ -11,31 +11,15 @@ from sklearn.utils.validation import has_fit_parameter
 
 from instances import (
     ADAPTIVE,
-    AUTOMATIC,
     CUTTERS,
     DETECTORS,
-    ELLIPSOIDS,
     ESTIMATORS,
+    EVERY,
     KERNEL_ESTIMATORS,
-    MIXTURES,
-    PARTIAL,
-    WITH_NOISE,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 
-EVERY = [
-    *ESTIMATORS,
-    *KERNEL_ESTIMATORS,
-    *DETECTORS,
-    *CUTTERS,
-    *ADAPTIVE,
-    *WITH_NOISE,
-    *ELLIPSOIDS,
-    *PARTIAL,
-    AUTOMATIC[0],
-    *MIXTURES,
-]
 DEGREES = ("predict_memberships", "predict_typicality", "transform", "score_samples")
 
 

@@ -25,17 +25,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from instances import (
-    ADAPTIVE,
-    AUTOMATIC,
-    CUTTERS,
-    DETECTORS,
-    ELLIPSOIDS,
-    ESTIMATORS,
-    KERNEL_ESTIMATORS,
-    PARTIAL,
-    WITH_NOISE,
-)
+from instances import EVERY
 from typicality import AlphaCutClustering, AutoClustering, FuzzyCMeans, OneClusterPCM, load, save
 from typicality import trusted_types as trusted
 from typicality.exceptions import ModelFileError
@@ -89,22 +79,7 @@ IN_COLUMNS = ColumnTransformer(
 )
 # name: model, rows, new rows
 CONFIGURATIONS = {
-    **{
-        f"{i:02d}-{type(model).__name__}": (model, ROWS, NEW)
-        for i, model in enumerate(
-            [
-                *ESTIMATORS,
-                *KERNEL_ESTIMATORS,
-                *DETECTORS,
-                *CUTTERS,
-                *ADAPTIVE,
-                *WITH_NOISE,
-                *ELLIPSOIDS,
-                *PARTIAL,
-                *AUTOMATIC,
-            ]
-        )
-    },
+    **{f"{i:02d}-{type(model).__name__}": (model, ROWS, NEW) for i, model in enumerate(EVERY)},
     **{f"{way}-OneClusterPCM": (OneClusterPCM(sigma=3.0), ROWS, NEW) for way in WAYS},
     "truncated-AlphaCutClustering": (AlphaCutClustering(sigma=3.0), ROWS, NEW),
     **{f"kernel-{k}": (OneClusterPCM(kernel=k), ROWS, NEW) for k in KERNELS},
