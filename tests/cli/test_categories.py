@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import typicality
+from cli.conftest import words
 from typicality.cli import rows as cli_rows
 from typicality.kernels import Mixed
 
@@ -19,11 +20,6 @@ WORDS = {
     "animal": ["cat", "dog", "cow"],
     "touch": ["soft", "hard", "wet"],
 }
-
-
-def words(done):
-    assert done.exit_code == 0, done.stderr
-    return " ".join(done.stdout.split())
 
 
 def save_rows(path, names, rows):

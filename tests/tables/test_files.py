@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bad_files import BAD_TEXTS
 from tables.dialects import random_file
 from typicality.exceptions import TableError
 from typicality.tables import base, csv_text, open_table, read_rows, rows_of
@@ -335,7 +334,18 @@ FILES = {
     "signs and decimal commas": case(
         AMOUNTS, {"a": [1234.5, 7], "b": [1.5, 2.5]}, columns=["a", "b"]
     ),
-    **{name: case(text, Bad(*expected)) for name, (text, *expected) in BAD_TEXTS.items()},
+    "empty": case("", Bad(None, None, "is empty")),
+    "header only": case("a,b\n", Bad(None, None, "no rows")),
+    "ragged": case("a,b\n1,2\n3,4,5\n6,7\n", Bad(3, None, "3 cells")),
+    "binary": case(b"PK\x03\x04\x14\0\x06\0", Bad(None, None, "begins like")),
+    "wrong encoding": case(b"x,name\n1,Anna\n2,M\x81ller\n", Bad(3, None, "byte 4 .* 0x81")),
+    "all text": case(
+        "a,b\nred,up\nblue,down\n", Bad(None, None, "'red' in line 2.*'up' in line 2")
+    ),
+    "one constant column": case("a\n5\n5\n5\n", Bad(None, "a", "constant")),
+    "nothing but NaN": case(
+        "a,b\nNaN,NA\n,?\n", Bad(None, None, "'a': all values are missing; 'b'")
+    ),
     "blank": case(MARK + b" \n\n", Bad(None, None, "is empty")),
     "one row": case("a,b\n1,2\n", Bad(None, None, "only one row")),
     "ragged after two lines": case('a,b\n"1\n",2\n\n3\n6,7\n', Bad(5, None, "1 cell,")),
