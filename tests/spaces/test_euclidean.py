@@ -9,7 +9,6 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from instances import RULE_NAMES, rules, sums_of
-from reference import input_space as reference
 from typicality._threads import one_blas_thread
 from typicality.membership import (
     Fuzzy,
@@ -39,23 +38,6 @@ def sample(rng, n, d, c, dtype=np.float64):
     centers = rng.normal(size=(c, d)).astype(dtype)
     weight = rng.integers(0, 4, size=n).astype(dtype)
     return X, weight, centers
-
-
-@every_rule
-@pytest.mark.parametrize(
-    ("n", "d", "c", "weighted"), [(7, 1, 1, False), (300, 3, 5, True), (1030, 9, 4, True)]
-)
-def test_sweep_equals_the_slow_twin(rng, index, n, d, c, weighted):
-    X, weight, centers = sample(rng, n, d, c)
-    rule = rules(c)[index]
-    space = Euclidean(X, weight if weighted else None)
-    sweep = space.sweep(rule, space.at(centers))
-    full = weight if weighted else np.ones(n)
-    expected, objective, mass, _ = reference.step(rule, X, full, centers)
-    reached = mass > 1e-300
-    assert_allclose(sweep.prototypes.centers[reached], expected[reached], rtol=1e-10, atol=1e-12)
-    assert_allclose(sweep.mass, mass, rtol=1e-11, atol=1e-300)
-    assert_allclose(sweep.objective, objective, rtol=1e-11)
 
 
 @every_rule
