@@ -168,15 +168,6 @@ def write(path, X):
     writers[path.suffix]()
 
 
-def test_many_files_are_one_table(tmp_path, monkeypatch, X):
-    monkeypatch.setattr(file, "BLOCK_ROWS", 100)
-    for number, part in enumerate(np.array_split(X, 4)):
-        write(tmp_path / f"part-{number}.parquet", part)
-    model = FuzzyCMeans(3, random_state=0).fit(open_rows(tmp_path / "part-*.parquet"))
-    same_fit(model, FuzzyCMeans(3, random_state=0).fit(ArrayRows(X, cuts=range(100, 1920, 100))))
-    assert list(model.feature_names_in_) == ["x1", "x2", "x3"]
-
-
 class KilledAt:
     """A callback that kills a process when an iteration begins."""
 
@@ -222,12 +213,13 @@ def test_dask_frames_have_names_and_refuse_text(X):
         FuzzyCMeans(3).fit(frames.from_pandas(frame, npartitions=4))
 
 
-def test_files_that_cannot_be_used_are_refused_by_name(tmp_path, X):
+def test_columns_of_files_are_used_or_refused_by_name(tmp_path, X):
     path = tmp_path / "rows.csv"
     path.write_text("a,b\n1,2\n3,x\n")
     with pytest.raises(TableError, match="line 3, column 'b'"):
         open_rows(path)
-    assert open_rows(path, columns=["a"]).n_rows == 2
+    rows = open_rows(path, columns=["a"])
+    assert FuzzyCMeans(2, random_state=0).fit(rows).feature_names_in_.tolist() == ["a"]
     with pytest.raises(TableError, match="no column 'c'"):
         open_rows(path, columns=["c"])
     path.write_text("a,b\n1,2\n3,\n")
@@ -266,7 +258,7 @@ def test_a_file_that_changes_between_passes_is_refused(tmp_path, X):
     np.save(path, X)
     rows = open_rows(path)
     np.save(path, X[:500])
-    with pytest.raises(TableError, match=r"changed|ends early"):
+    with pytest.raises(TableError, match="changed"):
         FuzzyCMeans(3).fit(rows)
 
 

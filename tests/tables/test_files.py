@@ -482,21 +482,6 @@ def test_names_cannot_write_to_the_terminal(write):
     assert str(caught.value).isprintable()
 
 
-NUMBER = st.integers(-(10**9), 10**9) | st.floats(-1e6, 1e6, allow_subnormal=False)
-
-
-@given(values=st.lists(NUMBER, min_size=1, max_size=8), quoted=st.booleans())
-def test_german_numbers_are_those_of_python(tmp_path_factory, values, quoted):
-    texts = [f"{value:,.3f}".translate(str.maketrans(",.", ".,")) for value in values]
-    path = tmp_path_factory.mktemp("cells") / "rows.csv"
-    mark = '"' if quoted else ""
-    path.write_text("a;b\n" + "".join(f"{mark}{text}{mark};0\n" for text in texts))
-    with open_table(path, decimal=",") as table:
-        (block,) = table.blocks()
-        found = rows_of(block, ["a"])[:, 0]
-    np.testing.assert_array_equal(found, [float(f"{v:.3f}") for v in values])
-
-
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 
 
