@@ -256,12 +256,6 @@ def test_detector_refuses_bad_rows_to_predict(contaminated):
         distant.predict(-np.ones((1, 4)))
 
 
-@pytest.mark.parametrize("contamination", [0.0, 0.6, "half"])
-def test_detector_refuses_an_impossible_contamination(contamination, contaminated):
-    with pytest.raises(ValueError, match="'contamination' parameter"):
-        OneClusterPCM(contamination=contamination).fit(contaminated)
-
-
 def test_an_exact_fit_needs_little_of_the_memory_of_all_pairs():
     """One iteration, because memory does not grow with their number."""
     X = np.random.default_rng(0).normal(size=(15_000, 2))
