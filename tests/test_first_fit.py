@@ -37,8 +37,7 @@ def test_small_fits_load_no_numba(tmp_path):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(
-    "name",
-    ["FuzzyCMeans", "PossibilisticCMeans", "SequentialPCM", "AdaptivePCM"],
+    "name", ["FuzzyCMeans", "PossibilisticCMeans", "SequentialPCM", "AdaptivePCM"]
 )
 def test_estimators_find_the_same_with_and_without_compiled_code(name, monkeypatch):
     X, _ = make_blobs([120, 80, 60], 3, random_state=4)

@@ -12,13 +12,7 @@ from sklearn.datasets import load_iris
 
 from instances import ADAPTIVE, CUTTERS, DETECTORS, EVERY, PROTOTYPES
 from report.conftest import payload_of
-from typicality import (
-    EntropyCMeans,
-    FuzzyCMeans,
-    JoinedMixture,
-    OneClusterPCM,
-    PossibilisticCMeans,
-)
+from typicality import EntropyCMeans, FuzzyCMeans, JoinedMixture, OneClusterPCM, PossibilisticCMeans
 from typicality.exceptions import ClusteringWarning
 from typicality.fitted import chosen_method, view
 from typicality.plot import MembershipContourDisplay, MembershipHistogramDisplay

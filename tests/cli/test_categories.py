@@ -129,10 +129,7 @@ def test_an_unknown_rank_is_an_error_with_its_line(messy, found, run, tmp_path):
         assert "line 2, column 'Stufe': 'huge' is not one of its ordered" in refused.stderr
 
 
-@pytest.mark.parametrize(
-    ("method", "least"),
-    [((), 0.8), (("-m", "fcm", "-k", 3), 0.8)],
-)
+@pytest.mark.parametrize(("method", "least"), [((), 0.8), (("-m", "fcm", "-k", 3), 0.8)])
 def test_a_file_of_categories_only_is_clustered(only, run, read_csv, tmp_path, method, least):
     folder = tmp_path / "out"
     said = words(

@@ -163,10 +163,7 @@ def test_results_are_replaced_only_by_force(run, groups, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.mark.parametrize(
-    ("command", "file"),
-    [("cluster", "labels.csv"), ("outliers", "run.json")],
-)
+@pytest.mark.parametrize(("command", "file"), [("cluster", "labels.csv"), ("outliers", "run.json")])
 def test_force_keeps_files_of_the_user_that_have_our_names(run, groups, tmp_path, command, file):
     (tmp_path / file).write_text('{"format": 1, "precious": 1}', **TEXT)
     done = run(command, groups, "-o", tmp_path, "--force")

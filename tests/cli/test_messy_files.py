@@ -83,10 +83,7 @@ def test_first_row_of_a_file_without_header_is_kept_and_the_option_named(run, fo
 
 OPTIONS = {
     "decimal": ("a;b\n1.500;7\n2.250;9\n3.125;4\n", ["--decimal", ","]),
-    "encoding": (
-        "a;b\n1500;7\n2250;9\n3125;4\n".encode("utf-16-le"),
-        ["--encoding", "utf-16-le"],
-    ),
+    "encoding": ("a;b\n1500;7\n2250;9\n3125;4\n".encode("utf-16-le"), ["--encoding", "utf-16-le"]),
     "blanks": ("a b\n1500 7\n2250 9\n3125 4\n", ["--delimiter", "whitespace"]),
 }
 

@@ -9,14 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from instances import (
-    ADAPTIVE,
-    CUTTERS,
-    DETECTORS,
-    ESTIMATORS,
-    EVERY,
-    KERNEL_ESTIMATORS,
-)
+from instances import ADAPTIVE, CUTTERS, DETECTORS, ESTIMATORS, EVERY, KERNEL_ESTIMATORS
 
 pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 

@@ -5,12 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from instances import ADAPTIVE, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
-from typicality import (
-    AdaptivePCM,
-    AlphaCutClustering,
-    FuzzyCMeans,
-    OneClusterPCM,
-)
+from typicality import AdaptivePCM, AlphaCutClustering, FuzzyCMeans, OneClusterPCM
 
 QUESTIONS = ["predict", "predict_memberships", "predict_typicality", "score", "score_samples"]
 RNG = np.random.default_rng(0)

@@ -77,12 +77,9 @@ def _feasible_neighbour(rule, u, rng, size):
     simplex = rng.dirichlet(np.ones(u.shape[1]), size=len(u))
     box = rng.random(u.shape)
     at_most_one = simplex * rng.random((len(u), 1))
-    target = {
-        Hard: corners,
-        Fuzzy: simplex,
-        Entropic: simplex,
-        FuzzyWithNoise: at_most_one,
-    }.get(type(rule), box)
+    target = {Hard: corners, Fuzzy: simplex, Entropic: simplex, FuzzyWithNoise: at_most_one}.get(
+        type(rule), box
+    )
     step = {Hard: 1.0}.get(type(rule), size)
     return (1 - step) * u + step * target
 

@@ -21,10 +21,7 @@ from typicality import (
     SequentialPCM,
     SparseAdaptivePCM,
 )
-from typicality._sparse import (
-    sparse_distances,
-    sparse_rows,
-)
+from typicality._sparse import sparse_distances, sparse_rows
 from typicality.kernels import Gaussian, LocalGaussian
 from typicality.rows import DistinctRows, SparseRows, content_hash
 

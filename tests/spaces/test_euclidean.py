@@ -10,10 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from instances import RULE_NAMES, rules, sums_of
 from typicality._threads import one_blas_thread
-from typicality.membership import (
-    Fuzzy,
-    Hard,
-)
+from typicality.membership import Fuzzy, Hard
 from typicality.spaces import Centroids, Euclidean
 
 pytestmark = pytest.mark.usefixtures("module_compiling")

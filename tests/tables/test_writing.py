@@ -77,11 +77,7 @@ def test_taken_names_get_a_suffix(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("label,x\n1,2\n")
     assert written(path, {"label": np.array([0])}) == "label,x,label_new\n1,2,0\n"
-    assert free_names(["a", "a_new"], ["a", "b", "a"]) == [
-        "a_new_2",
-        "b",
-        "a_new_3",
-    ]
+    assert free_names(["a", "a_new"], ["a", "b", "a"]) == ["a_new_2", "b", "a_new_3"]
 
 
 def test_writer_refuses_columns_of_other_lengths(tmp_path):
