@@ -34,15 +34,8 @@ def test_record_has_the_threshold(flagged, read_csv):
 
 
 def test_novelty_and_parameters_reach_the_estimator(run, groups, tmp_path):
-    options = [
-        "--rate",
-        0.1,
-        "--param",
-        "novelty=True",
-        "--param",
-        "weights=uniform",
-        "--no-report",
-    ]
+    chosen = ["--param", "novelty=True", "--param", "weights=uniform"]
+    options = ["--rate", 0.1, *chosen, "--no-report"]
     assert run("outliers", groups, *options, "-o", tmp_path / "out").exit_code == 0
     record = record_of(tmp_path / "out")
     parameters = record["estimator"]["parameters"]
