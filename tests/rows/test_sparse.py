@@ -152,9 +152,6 @@ def test_models_of_sparse_rows_are_saved_and_pickled(tmp_path, X, estimator):
         assert_array_equal(loaded.transform(rows), model.transform(rows))
 
 
-# ---- text and categories ------------------------------------------------------------------------
-
-
 # ---- refusals -----------------------------------------------------------------------------------
 
 

@@ -64,9 +64,6 @@ def test_a_single_cluster_is_chosen_only_if_nothing_else_is_there(apart):
     assert np.isnan(table.mean[0])
 
 
-# ---- numbers of clusters ------------------------------------------------------------------------
-
-
 # ---- the table ----------------------------------------------------------------------------------
 
 

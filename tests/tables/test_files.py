@@ -475,13 +475,6 @@ def test_numbers_with_signs_are_scored_only_where_the_model_had_some(write):
                 rows_of(block, ["a"], signs=signs)
 
 
-def test_names_cannot_write_to_the_terminal(write):
-    name = write("x\x1b[31m,b\nred,2\n", "a\x1b[2J.csv")
-    with pytest.raises(TableError) as caught, open_table(name) as table:
-        read_rows(table, columns=["x\x1b[31m"])
-    assert str(caught.value).isprintable()
-
-
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 
 
