@@ -107,7 +107,7 @@ CONFIGURATIONS = {
 ANSWERS = ("predict", "predict_memberships", "predict_typicality", "score_samples", "transform")
 
 
-@pytest.fixture(params=CONFIGURATIONS)
+@pytest.fixture(scope="module", params=CONFIGURATIONS)
 def fitted(request):
     """A model in every configuration, with its rows and new rows."""
     model, rows, new = CONFIGURATIONS[request.param]

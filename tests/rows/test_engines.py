@@ -83,21 +83,24 @@ def same_fit(one, other):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "n_blocks"),
+    ("estimator", "n_blocks", "weighted"),
     [
-        *((each, 3) for each in ESTIMATORS),
-        *((each, n) for each in (FUZZY, ONE_BY_ONE) for n in (1, 17)),
+        *((each, 3, False) for each in ESTIMATORS),
+        *((each, n, False) for each in (FUZZY, ONE_BY_ONE) for n in (1, 17)),
+        *((each, 3, True) for each in (FUZZY, *ESTIMATORS[2:6:3])),
     ],
     ids=repr,
 )
-def test_dask_gives_the_bits_of_the_fold_in_memory(X, estimator, n_blocks):
-    blocks = clone(estimator).fit(ArrayRows(X, cuts=CUTS[n_blocks]))
+def test_dask_gives_the_bits_of_the_fold_in_memory(X, weight, estimator, n_blocks, weighted):
+    cuts, weight = CUTS[n_blocks], weight if weighted else None
+    blocks = clone(estimator).fit(ArrayRows(X, weight, cuts))
     with dask.config.set(scheduler="synchronous"):
-        spread = clone(estimator).fit(chunked(X, CUTS[n_blocks]))
+        given = {"sample_weight": chunked(weight, cuts)} if weighted else {}
+        spread = clone(estimator).fit(chunked(X, cuts), **given)
         same_fit(blocks, spread)
         assert_array_equal(spread.labels_.compute(), blocks.labels_)
         assert_array_equal(spread.memberships_.compute(), blocks.memberships_)
-    plain = clone(estimator).fit(X)
+    plain = clone(estimator).fit(X, sample_weight=weight)
     assert_allclose(spread.cluster_centers_, plain.cluster_centers_, rtol=1e-12, atol=1e-12)
     assert_array_equal(blocks.labels_, plain.labels_)
 
@@ -116,17 +119,6 @@ def test_weights_may_come_from_the_table_of_the_rows(X, weight):
     with dask.config.set(scheduler="synchronous"):
         spread = clone(estimator).fit(both[:, :3], sample_weight=both[:, 3])
     same_fit(clone(estimator).fit(ArrayRows(X, weight, CUTS[3])), spread)
-
-
-@pytest.mark.parametrize("estimator", [FUZZY, *ESTIMATORS[2:6:3]], ids=repr)
-def test_weights_follow_their_rows_through_dask(X, weight, estimator):
-    cuts = CUTS[3]
-    blocks = clone(estimator).fit(ArrayRows(X, weight, cuts))
-    with dask.config.set(scheduler="synchronous"):
-        spread = clone(estimator).fit(chunked(X, cuts), sample_weight=chunked(weight, cuts))
-    same_fit(blocks, spread)
-    plain = clone(estimator).fit(X, sample_weight=weight)
-    assert_allclose(spread.cluster_centers_, plain.cluster_centers_, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(
