@@ -1,6 +1,7 @@
 """Files that are not held in memory: several files, blocks, samples, Dask, devices."""
 
 import re
+from importlib.util import find_spec
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ from typicality.tables import columns
 
 TEXT = {"encoding": "utf-8"}
 SIZES = (400, 0, 350)
+NEEDS_TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 
 
 def write(folder, suffix, *, gaps=False):
@@ -146,13 +148,13 @@ def test_missing_value_is_named_by_file_and_place(run, in_blocks, tmp_path):
     ("options", "what"),
     [
         (("--categorical", "auto"), "categories"),
-        (("--device", "cpu", "-m", "fcm", "-k", 2), "--device works only on rows in memory"),
+        pytest.param(
+            ("--device", "cpu", "-m", "fcm", "-k", 2), "only on rows in memory", marks=NEEDS_TORCH
+        ),
         (("--name", "nobody"), "no column 'nobody'"),
     ],
 )
 def test_what_needs_all_rows_is_refused_with_a_remedy(in_blocks, parts, tmp_path, options, what):
-    if "--device" in options:
-        pytest.importorskip("torch", reason="torch is not installed")
     done = in_blocks("cluster", parts, *options, "-o", tmp_path / "out")
     assert done.exit_code == 3
     assert what in done.stderr
@@ -270,9 +272,9 @@ def test_file_that_a_worker_cannot_read_is_named(parts):
 # ---- devices -------------------------------------------------------------------------------------
 
 
+@NEEDS_TORCH
 @pytest.mark.parametrize("command", [("cluster", "-m", "fcm", "-k", 2), ("outliers",)])
 def test_device_of_torch_gives_the_same_files(run, groups, tmp_path, command):
-    pytest.importorskip("torch", reason="torch is not installed")
     name, *options = command
     options = [groups, *options, "--no-report", "-o"]
     words(run(name, *options, tmp_path / "torch", "--device", "cpu"))
