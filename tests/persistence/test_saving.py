@@ -85,6 +85,8 @@ CONFIGURATIONS = {
     **{f"kernel-{k}": (OneClusterPCM(kernel=k), ROWS, NEW) for k in KERNELS},
     "kernel-chi2": (FuzzyCMeans(2, kernel="chi2"), ROWS, NEW),
     "sparse": (FuzzyCMeans(2, kernel="cosine"), csr_array(ROWS), NEW),
+    "sparse-centres": (FuzzyCMeans(2), csr_array(ROWS), NEW),
+    "sparse-density": (OneClusterPCM(), csr_array(ROWS), csr_array(NEW)),
     "precomputed": (FuzzyCMeans(2, kernel="precomputed"), np.exp(-SQDIST), np.exp(-SQDIST)),
     "distances": (AlphaCutClustering(kernel="dissimilarities"), SQDIST**0.5, SQDIST[:7] + 0.1),
     "float32": (OneClusterPCM(), ROWS.astype(np.float32), NEW.astype(np.float32)),
