@@ -163,6 +163,7 @@ CUTTERS = [
     AlphaCutClustering(labelling="complete", kernel=Gaussian(0.3), eta_scale=0.5, n_neighbors=3),
 ]
 
+AUTOMATIC = [AutoClustering(), AutoClustering(at_least=2)]
 MIXTURES = [JoinedMixture(random_state=0), JoinedMixture(3, random_state=0)]
 
 ADAPTIVE = [
@@ -179,7 +180,7 @@ ADAPTIVE = [
 ]
 
 PROTOTYPES = [*ESTIMATORS, *KERNEL_ESTIMATORS, *ADAPTIVE, *WITH_NOISE, *ELLIPSOIDS, *PARTIAL]
-EVERY = [*PROTOTYPES, *DETECTORS, *CUTTERS, AutoClustering(), *MIXTURES]
+EVERY = [*PROTOTYPES, *DETECTORS, *CUTTERS, *AUTOMATIC, *MIXTURES]
 
 # For the checks of scikit-learn: each class as it comes.
 TRANSFORMERS = [
