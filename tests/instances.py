@@ -179,6 +179,9 @@ ADAPTIVE = [
     SequentialPCM(kernel="gaussian", lam=0.05),
 ]
 
+PROTOTYPES = [*ESTIMATORS, *KERNEL_ESTIMATORS, *ADAPTIVE, *WITH_NOISE, *ELLIPSOIDS, *PARTIAL]
+EVERY = [*PROTOTYPES, *DETECTORS, *CUTTERS, *AUTOMATIC, *MIXTURES]
+
 # For the checks of scikit-learn: each class as it comes.
 TRANSFORMERS = [
     FuzzyCMeans(),

@@ -9,12 +9,7 @@ from scipy.spatial.distance import pdist
 
 from reference import bandwidth as slow
 from typicality import bandwidth as module
-from typicality.bandwidth import (
-    BANDWIDTH_RULES,
-    bandwidth,
-    median_distance,
-    neighbour_distance,
-)
+from typicality.bandwidth import BANDWIDTH_RULES, bandwidth, median_distance, neighbour_distance
 
 every_rule = pytest.mark.parametrize("rule", BANDWIDTH_RULES)
 

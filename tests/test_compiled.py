@@ -1,10 +1,7 @@
 """Compiled code: when it is loaded, what is kept on disk, and how a rule or a kernel enters."""
 
-import json
 import os
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -14,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import typicality
+from processes import python
 from typicality.compiled import arithmetic, jit
 from typicality.compiled.pair_sums import sum_pairs
 from typicality.compiled.sweep import fold_rows
@@ -26,18 +24,6 @@ from typicality.sums import KernelColumns, Tiles
 pytestmark = pytest.mark.xdist_group("compiled")  # long: it begins first
 
 # ---- when it is loaded --------------------------------------------------------------------------
-
-
-def python(code, **environment):
-    """Run code in a fresh interpreter and read the JSON it prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, **environment},
-    )
-    return json.loads(done.stdout)
 
 
 def test_indices_are_checked_where_numba_is_asked_to(tmp_path):

@@ -1,10 +1,5 @@
 """The first fit on a machine: small c-means compile nothing, and agree with compiled code."""
 
-import json
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -13,6 +8,7 @@ from sklearn.datasets import make_blobs
 
 import instances
 import typicality
+from processes import python
 from typicality.cli import main, warm_up
 from typicality.compiled import small
 from typicality.spaces.euclidean import Centroids
@@ -35,22 +31,13 @@ print(json.dumps(["numba" in sys.modules, os.listdir(os.environ["NUMBA_CACHE_DIR
 """
 
 
-def python(code, **environment):
-    """Run code in a fresh interpreter and read the JSON it prints."""
-    environment = {**os.environ, **environment}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    return json.loads(done.stdout)
-
-
 def test_small_fits_load_no_numba(tmp_path):
     assert python(FITS, NUMBA_CACHE_DIR=str(tmp_path)) == [False, []]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(
-    "name",
-    ["FuzzyCMeans", "PossibilisticCMeans", "SequentialPCM", "AdaptivePCM"],
+    "name", ["FuzzyCMeans", "PossibilisticCMeans", "SequentialPCM", "AdaptivePCM"]
 )
 def test_estimators_find_the_same_with_and_without_compiled_code(name, monkeypatch):
     X, _ = make_blobs([120, 80, 60], 3, random_state=4)

@@ -104,15 +104,6 @@ def test_an_unseen_category_differs_from_all_others_alike(table):
     assert_allclose(pdist(step.transform(new), "sqeuclidean"), -2 * np.log(0.5), rtol=1e-12)
 
 
-def test_weights_are_copies(table, rng):
-    times = rng.integers(1, 4, len(table))
-    rows = MixedColumns().fit_transform(table)
-    weighted = OneClusterPCM(kernel=Mixed(2)).fit(rows, sample_weight=times)
-    copied = OneClusterPCM(kernel=Mixed(2)).fit(np.repeat(rows, times, axis=0))
-    assert_allclose(weighted.sigma_, copied.sigma_)
-    assert_allclose(np.repeat(weighted.typicality_, times), copied.typicality_, rtol=1e-6)
-
-
 def test_rows_of_categories_only_need_no_sigma(table):
     rows = MixedColumns().fit_transform(table[["island", "ringed"]])
     model = OneClusterPCM(kernel=Mixed(0)).fit(rows)

@@ -2,10 +2,8 @@
 
 import ast
 import inspect
-import json
 import os
 import re
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +14,7 @@ from click.testing import CliRunner
 
 import mutations
 import typicality
+from processes import python
 from typicality.cli import main
 
 pytestmark = pytest.mark.xdist_group("package")  # long: it begins first
@@ -76,12 +75,6 @@ PUBLIC_MODULES = [
     "typicality.tables",
     "typicality.validity",
 ]
-
-
-def python(code):
-    """Run code in a fresh interpreter and read the JSON it prints."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
 
 
 def test_import_loads_nothing_heavy():

@@ -8,12 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.preprocessing import RobustScaler, StandardScaler
 
-from sklearn_checks import (
-    FOR_ALL,
-    FOR_TRANSFORMERS,
-    needs_names_of_polars,
-    parametrize_with_checks,
-)
+from sklearn_checks import FOR_ALL, FOR_TRANSFORMERS, needs_names_of_polars, parametrize_with_checks
 from typicality.preprocessing import ColumnScaler
 
 SCALERS = [ColumnScaler(), ColumnScaler(missing="median", log="all")]

@@ -3,11 +3,8 @@
 import numpy as np
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import pdist
-from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import haversine_distances
-from sklearn.pipeline import make_pipeline
 
-from typicality import AlphaCutClustering
 from typicality.preprocessing import PlaceScaler
 
 
@@ -17,14 +14,6 @@ def test_distances_are_those_through_the_earth(rng):
     through = np.linalg.norm(points[:, None] - points, axis=2)
     angle = haversine_distances(np.radians(places))
     assert_allclose(through, 2 * 6371.0 * np.sin(angle / 2), atol=1e-8)
-
-
-def test_the_date_line_cuts_no_cluster(rng):
-    longitude = 180 + 3 * rng.normal(size=200)  # on both sides of the date line
-    places = np.column_stack([3 * rng.normal(size=200), (longitude + 180) % 360 - 180])
-    places[100:, 0] += 45
-    model = make_pipeline(PlaceScaler(scale="none"), AlphaCutClustering(assign="all")).fit(places)
-    assert adjusted_rand_score(np.repeat([0, 1], 100), model[-1].labels_) == 1.0
 
 
 def test_scaled_places_have_the_distances_of_the_sphere_in_one_unit():

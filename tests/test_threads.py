@@ -10,11 +10,7 @@ from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_limits
 
 from typicality import FuzzyCMeans
-from typicality._threads import (
-    over_pairs,
-    over_ranges,
-    stream_in_threads,
-)
+from typicality._threads import over_pairs, over_ranges, stream_in_threads
 
 
 @pytest.mark.parametrize(("n_items", "at_least"), [(0, 1), (1, 1), (7, 1), (100, 30), (5, 50)])

@@ -38,11 +38,15 @@ class Scored(NamedTuple):
         The largest error of the logarithms of the sums.
     unit : array of shape (n,)
         The weight that was left out of the sum.
+    apart : array of shape (n,), optional
+        The weighted means of one minus the kernel, nothing left out, where fast sums gave them:
+        typicalities follow from them without another pass.
     """
 
     scores: Doubles
     error: Doubles
     unit: Doubles
+    apart: Doubles | None = None
 
     @property
     def least(self) -> Doubles:
@@ -216,16 +220,19 @@ class LeaveOneOut:
 
     def _by_sums(self, rows: Floats, unit: Doubles) -> Scored:
         """The same by fast sums, exact where these say nothing."""
-        scores, error, well_known = self._fast(rows, unit)
+        scores, error, well_known, apart = self._fast(rows, unit)
         low = np.flatnonzero(~well_known)
         if len(low):
             scores[low], error[low], _ = self._exact(rows[low], unit[low])
-        return Scored(scores, error, unit)
+        return Scored(scores, error, unit, apart)
 
-    def _fast(self, rows: Floats, unit: Doubles) -> tuple[Doubles, Doubles, NDArray[np.bool_]]:
-        """Scores, errors, and where they are well known; elsewhere scores are upper bounds."""
+    def _fast(
+        self, rows: Floats, unit: Doubles
+    ) -> tuple[Doubles, Doubles, NDArray[np.bool_], Doubles]:
+        """Scores, errors, where they are well known, and `apart`; other scores are upper bounds."""
         sums = self.mean.sums
         similarity = np.asarray(sums.at(rows)[:, 0], np.float64)
+        apart = 1.0 - similarity
         error = np.asarray(sums.error(similarity) + _ROUNDING * similarity)
         without, least = similarity - unit, _WELL_ABOVE * error
         well_known = without > least
@@ -233,10 +240,10 @@ class LeaveOneOut:
         scores, error = np.log(without) - np.log1p(-unit), -np.log1p(-error / without)
         near = np.flatnonzero(well_known & (similarity > _NEARLY_ONE))
         if len(near):  # one minus a small number: the logarithm of the sum would be rounding
-            apart = sums.at(rows[near], complement=True)[:, 0]
-            scores[near] = np.log1p(-apart / (1.0 - unit[near]))
-            error[near] = -np.log1p(-(sums.rtol + _ROUNDING * apart) / (1.0 - apart - unit[near]))
-        return scores, error, well_known
+            apart[near] = small = sums.at(rows[near], complement=True)[:, 0]
+            scores[near] = np.log1p(-small / (1.0 - unit[near]))
+            error[near] = -np.log1p(-(sums.rtol + _ROUNDING * small) / (1.0 - small - unit[near]))
+        return scores, error, well_known, apart
 
     def _exact(self, rows: Floats, unit: Doubles) -> tuple[Doubles, Doubles, bool]:
         """The same in the domain of logarithms, however small the sums are."""
@@ -274,7 +281,7 @@ class LeaveOneOut:
             doubtful = np.flatnonzero(~well_known & ~(scores < quantile))
             if not len(doubtful):
                 return quantile, None
-            scores[doubtful], _, well_known[doubtful] = sharper(rows[doubtful], unit[doubtful])
+            scores[doubtful], _, well_known[doubtful], *_ = sharper(rows[doubtful], unit[doubtful])
         return self._quantile(scores, rate), None
 
     def reference(self) -> Doubles:

@@ -1,6 +1,7 @@
 """A file of two groups and one strange row, and what the commands make of it."""
 
 import csv
+import json
 
 import numpy as np
 import pytest
@@ -12,6 +13,16 @@ from typicality.tables import columns
 
 def invoke(*arguments, stdin=None):
     return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
+
+
+def words(done):
+    """What a command has printed that has worked, whatever the breaks of lines."""
+    assert done.exit_code == 0, done.stderr
+    return " ".join(done.stdout.split())
+
+
+def record_of(folder):
+    return json.loads((folder / "run.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="session")

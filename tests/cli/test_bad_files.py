@@ -7,12 +7,7 @@ import os
 import pytest
 
 import typicality.cli.run as running
-from bad_files import BAD_TEXTS
-from typicality.cli.errors import option_of
-from typicality.exceptions import TableError
-from typicality.tables import columns, open_table, read_rows
-
-EVERY_TEXT = {name: bad[0] for name, bad in BAD_TEXTS.items()}
+from typicality.tables import columns
 
 
 @pytest.fixture
@@ -20,17 +15,6 @@ def folder(tmp_path, monkeypatch):
     """Files are named without a folder, so that messages are short."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.mark.parametrize("contents", EVERY_TEXT.values(), ids=EVERY_TEXT)
-def test_command_prints_the_error_of_the_library_for_a_bad_text(run, folder, contents):
-    (folder / "bad.csv").write_bytes(contents)
-    with pytest.raises(TableError) as caught, open_table("bad.csv") as table:
-        read_rows(table)
-    message = caught.value.sentence(option_of)
-    done = run("cluster", "bad.csv")
-    assert (done.exit_code, done.stdout, done.stderr) == (3, "", f"Error: {message}\n")
-    assert os.listdir(folder) == ["bad.csv"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Files that are not held in memory: several files, blocks, samples, Dask, devices."""
 
-import json
 import re
+from importlib.util import find_spec
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +9,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from cli.conftest import record_of, words
 from typicality.cli import run as running
 from typicality.cli import writing
 from typicality.exceptions import TableError
@@ -16,6 +17,7 @@ from typicality.tables import columns
 
 TEXT = {"encoding": "utf-8"}
 SIZES = (400, 0, 350)
+NEEDS_TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 
 
 def write(folder, suffix, *, gaps=False):
@@ -51,10 +53,6 @@ def labels_of(folder):
     ]
 
 
-def words(done):
-    return " ".join(done.stdout.split())
-
-
 @pytest.fixture
 def parts(tmp_path):
     write(tmp_path / "parts", "csv")
@@ -78,8 +76,8 @@ def test_labels_in_blocks_are_those_in_memory(run, in_blocks, tmp_path, suffix, 
     assert labels_of(tmp_path / "blocks") == labels_of(tmp_path / "memory")
     for folder in ("blocks", "memory"):  # parquet in gives parquet out
         assert (tmp_path / folder / f"labels.{suffix}").exists()
-    found = json.loads((tmp_path / "blocks" / "run.json").read_text(**TEXT))["results"]
-    expected = json.loads((tmp_path / "memory" / "run.json").read_text(**TEXT))["results"]
+    found = record_of(tmp_path / "blocks")["results"]
+    expected = record_of(tmp_path / "memory")["results"]
     assert found["sizes"] == expected["sizes"]
     assert (found["n_shown"], expected["n_shown"]) == (750, None)
 
@@ -103,8 +101,7 @@ def test_methods_for_rows_in_memory_are_fitted_on_all_rows_or_a_sample(
 
 def test_outliers_of_blocks_are_those_in_memory(run, in_blocks, parts, tmp_path):
     options = [parts, "--max-rows", 300, "--no-report", "-o"]
-    done = in_blocks("outliers", *options, tmp_path / "blocks")
-    assert done.exit_code == 0, done.stderr
+    words(in_blocks("outliers", *options, tmp_path / "blocks"))
     assert run("outliers", *options, tmp_path / "memory").exit_code == 0
     one, other = (table_of(tmp_path / name, "outliers") for name in ("blocks", "memory"))
     for name in ("score", "typicality"):
@@ -115,9 +112,8 @@ def test_outliers_of_blocks_are_those_in_memory(run, in_blocks, parts, tmp_path)
 
 
 def test_outliers_of_all_rows_are_found_by_passes(run, in_blocks, parts, tmp_path):
-    done = in_blocks("outliers", parts, "--max-rows", 10_000, "-o", tmp_path / "out")
-    assert done.exit_code == 0, done.stderr
-    record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
+    words(in_blocks("outliers", parts, "--max-rows", 10_000, "-o", tmp_path / "out"))
+    record = record_of(tmp_path / "out")
     assert record["results"]["sample"] is None
     assert record["results"]["n_outliers"] == pytest.approx(0.05 * 750, abs=2)
     assert run("score", tmp_path / "out", parts, "-o", tmp_path / "again.csv").exit_code == 0
@@ -131,8 +127,7 @@ def test_missing_values_in_blocks_are_treated_as_in_memory(
 ):
     write(tmp_path / "parts", suffix, gaps=True)
     options = [tmp_path / "parts", "-m", "fcm", "-k", 2, "--missing", missing, "--no-report", "-o"]
-    done = in_blocks("cluster", *options, tmp_path / "blocks")
-    assert done.exit_code == 0, done.stderr
+    words(in_blocks("cluster", *options, tmp_path / "blocks"))
     assert run("cluster", *options, tmp_path / "memory").exit_code == 0
     labels = labels_of(tmp_path / "blocks")
     assert labels == labels_of(tmp_path / "memory")
@@ -153,13 +148,13 @@ def test_missing_value_is_named_by_file_and_place(run, in_blocks, tmp_path):
     ("options", "what"),
     [
         (("--categorical", "auto"), "categories"),
-        (("--device", "cpu", "-m", "fcm", "-k", 2), "--device works only on rows in memory"),
+        pytest.param(
+            ("--device", "cpu", "-m", "fcm", "-k", 2), "only on rows in memory", marks=NEEDS_TORCH
+        ),
         (("--name", "nobody"), "no column 'nobody'"),
     ],
 )
 def test_what_needs_all_rows_is_refused_with_a_remedy(in_blocks, parts, tmp_path, options, what):
-    if "--device" in options:
-        pytest.importorskip("torch", reason="torch is not installed")
     done = in_blocks("cluster", parts, *options, "-o", tmp_path / "out")
     assert done.exit_code == 3
     assert what in done.stderr
@@ -180,9 +175,8 @@ def test_report_shows_a_sample_and_the_least_typical_rows(in_blocks, tmp_path, m
         stream.write("300,-500,far\n")
     monkeypatch.setattr(running, "_SHOWN", 100)
     monkeypatch.setattr(writing, "_WORST", 3)
-    done = in_blocks("cluster", tmp_path / "parts", "-m", "sequential", "-o", tmp_path / "out")
-    assert done.exit_code == 0, done.stderr
-    record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
+    words(in_blocks("cluster", tmp_path / "parts", "-m", "sequential", "-o", tmp_path / "out"))
+    record = record_of(tmp_path / "out")
     assert 100 < record["results"]["n_shown"] <= 103
     assert record["results"]["atypical_rows"][0]["row"] == 750
     assert record["results"]["atypical_rows"][0]["rarer_than"] == 1 - 1 / 751
@@ -218,14 +212,10 @@ def dask_and_blocks(run, in_blocks, tmp_path):
 
     def fit(suffix, *workers):
         write(tmp_path / "parts", suffix)
-        done = run("cluster", tmp_path / "parts", *FITTED, tmp_path / "dask", *workers)
-        assert done.exit_code == 0, done.stderr
+        words(run("cluster", tmp_path / "parts", *FITTED, tmp_path / "dask", *workers))
         assert in_blocks("cluster", tmp_path / "parts", *FITTED, tmp_path / "blocks").exit_code == 0
         assert labels_of(tmp_path / "dask") == labels_of(tmp_path / "blocks")
-        dask, blocks = (
-            json.loads((tmp_path / name / "run.json").read_text(**TEXT))
-            for name in ("dask", "blocks")
-        )
+        dask, blocks = (record_of(tmp_path / name) for name in ("dask", "blocks"))
         assert dask["results"]["clusters"] == blocks["results"]["clusters"]
         return dask["machine"]
 
@@ -282,13 +272,12 @@ def test_file_that_a_worker_cannot_read_is_named(parts):
 # ---- devices -------------------------------------------------------------------------------------
 
 
+@NEEDS_TORCH
 @pytest.mark.parametrize("command", [("cluster", "-m", "fcm", "-k", 2), ("outliers",)])
 def test_device_of_torch_gives_the_same_files(run, groups, tmp_path, command):
-    pytest.importorskip("torch", reason="torch is not installed")
     name, *options = command
     options = [groups, *options, "--no-report", "-o"]
-    done = run(name, *options, tmp_path / "torch", "--device", "cpu")
-    assert done.exit_code == 0, done.stderr
+    words(run(name, *options, tmp_path / "torch", "--device", "cpu"))
     assert run(name, *options, tmp_path / "numpy").exit_code == 0
     results = "outliers.csv" if name == "outliers" else "labels.csv"
     one, other = ((tmp_path / each / results).read_bytes() for each in ("torch", "numpy"))

@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import typicality
+from cli.conftest import words
 from typicality.cli import rows as cli_rows
 from typicality.kernels import Mixed
 
@@ -19,11 +20,6 @@ WORDS = {
     "animal": ["cat", "dog", "cow"],
     "touch": ["soft", "hard", "wet"],
 }
-
-
-def words(done):
-    assert done.exit_code == 0, done.stderr
-    return " ".join(done.stdout.split())
 
 
 def save_rows(path, names, rows):
@@ -60,16 +56,9 @@ def messy_file(tmp_path_factory):
         city = "Köln" if second or i == 10 else rng.choice(["Bonn", "Ulm"])
         mass, height = rng.normal([80 + 40 * second, 1.7 + 0.4 * second], [3, 0.03])
         level = SIZES[min(2, int(rng.integers(2)) + second)]
-        cells = [
-            str(i + 1),
-            f"Person {i}",
-            city,
-            f"{height:.3f}",
-            level,
-            f"{mass:.2f}",
-            f"x{i % 97}",
-        ]
-        cells[3], cells[5] = cells[3].replace(".", ","), cells[5].replace(".", ",")
+        numbers = (f"{height:.3f}", level, f"{mass:.2f}")
+        numbers = [cell.replace(".", ",") for cell in numbers]
+        cells = [str(i + 1), f"Person {i}", city, *numbers, f"x{i % 97}"]
         lines.append(";".join(cells))
     cells = [line.split(";") for line in lines]
     cells[31][2], cells[41][2], cells[51][5] = "", "NA", "-"
@@ -133,10 +122,7 @@ def test_an_unknown_rank_is_an_error_with_its_line(messy, found, run, tmp_path):
         assert "line 2, column 'Stufe': 'huge' is not one of its ordered" in refused.stderr
 
 
-@pytest.mark.parametrize(
-    ("method", "least"),
-    [((), 0.8), (("-m", "fcm", "-k", 3), 0.8)],
-)
+@pytest.mark.parametrize(("method", "least"), [((), 0.8), (("-m", "fcm", "-k", 3), 0.8)])
 def test_a_file_of_categories_only_is_clustered(only, run, read_csv, tmp_path, method, least):
     folder = tmp_path / "out"
     said = words(
@@ -173,22 +159,9 @@ def test_outliers_of_categories_only_are_rare_combinations(run, read_csv, tmp_pa
 def test_the_estimator_applies_the_width_of_the_kernel(messy, run, tmp_path):
     shared = (*MESSY, "--missing", "drop", "--no-report")
     by_kernel, plain = tmp_path / "kernel", tmp_path / "plain"
-    words(
-        run(
-            "cluster",
-            messy,
-            *shared,
-            "-m",
-            "fcm",
-            "-k",
-            2,
-            "--param",
-            "kernel=gaussian",
-            "-o",
-            by_kernel,
-        )
-    )
-    words(run("cluster", messy, *shared, "-m", "fcm", "-k", 2, "-o", plain))
+    fcm = ("cluster", messy, *shared, "-m", "fcm", "-k", 2)
+    words(run(*fcm, "--param", "kernel=gaussian", "-o", by_kernel))
+    words(run(*fcm, "-o", plain))
     kernel, step = (typicality.load(by_kernel / "model")[name] for name in ("model", "columns"))
     assert kernel.kernel == Mixed(3)
     assert step.mismatch == 0.5

@@ -1,11 +1,10 @@
 """What is done with columns: logarithms of skewed ones, and names in errors."""
 
-import json
-
 import numpy as np
 import pytest
 
 import typicality
+from cli.conftest import record_of, words
 
 TEXT = {"encoding": "utf-8"}
 
@@ -22,11 +21,6 @@ def skewed_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("skewed") / "countries.csv"
     path.write_text("\n".join(["income,rate", *lines]) + "\n", **TEXT)
     return path
-
-
-def words(done):
-    assert done.exit_code == 0, done.stderr
-    return " ".join(done.stdout.split())
 
 
 def test_transform_is_remembered_by_the_model_and_told(countries, run, read_csv, tmp_path):
@@ -46,7 +40,7 @@ def test_transform_is_remembered_by_the_model_and_told(countries, run, read_csv,
     assert "skewed columns were replaced by their logarithms" in (tmp_path / "page.html").read_text(
         **TEXT
     )
-    command = json.loads((folder / "run.json").read_text(**TEXT))["command"]
+    command = record_of(folder)["command"]
     assert "--transform auto" in command
 
 

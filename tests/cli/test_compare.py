@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from cli.conftest import words
 from typicality.cli import main
 
 QUICK = ["--methods", "k-means,hdbscan", "--methods", "one-cluster,LOF"]
@@ -31,7 +32,7 @@ def file(tmp_path_factory):
 def test_compare_prints_tables_and_findings(file):
     done = run(file, *QUICK, "--missing", "drop", "--clusters", 3)
     assert done.exit_code == 0, done.output
-    text = " ".join(done.stdout.split())
+    text = words(done)
     assert "k-means 3 0.0% 1.00" in text
     assert "Number of clusters given to k-means: 3." in text
 
@@ -52,7 +53,7 @@ def test_compare_prints_the_result_as_json(file):
 def test_compare_samples_many_rows(file):
     options = ["--methods", "k-means", "--clusters", 3, "--missing", "drop"]
     done = run(file, *options, "--max-rows", 30)
-    assert "Only 30 rows, drawn at random, were compared." in " ".join(done.stdout.split())
+    assert "Only 30 rows, drawn at random, were compared." in words(done)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,7 @@ import threading
 
 import pytest
 
-from typicality.cli.console import (
-    Terminal,
-    percentages,
-    rich_table,
-    shown_apart,
-)
+from typicality.cli.console import Terminal, percentages, rich_table, shown_apart
 
 
 class FakeTerminal(io.StringIO):

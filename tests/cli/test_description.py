@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from cli.conftest import invoke
+from cli.conftest import invoke, record_of, words
 from typicality.cli.result import column_of_values
 from typicality.report.clusters import tabulate_texts
 
@@ -40,13 +40,8 @@ def flagged(penguins):
     return invoke("outliers", penguins, "--rate", 0.05, "-o", folder), folder
 
 
-def words_of(done):
-    assert done.exit_code == 0, done.stderr
-    return " ".join(done.stdout.split())
-
-
 def test_clusters_are_described_by_medians_in_units_of_the_file(clustered, read_csv):
-    text = words_of(clustered[0])
+    text = words(clustered[0])
     assert "How each cluster differs (its medians against those of the other clusters)" in text
     rows = read_csv(clustered[1] / "labels.csv")
     described = read_csv(clustered[1] / "clusters.csv")
@@ -78,17 +73,17 @@ def test_only_columns_of_few_values_are_counted():
 
 
 def test_the_rarest_rows_come_first(clustered):
-    record = json.loads((clustered[1] / "run.json").read_text())
+    record = record_of(clustered[1])
     rows = record["results"]["atypical_rows"]
     assert [row["line"] for row in rows[:3]] == [62, 12, 32]
     assert [row["rarer_than"] for row in rows[:3]] == pytest.approx([0.99, 0.98, 0.97])
-    assert "line 62 Gentoo penguin 99.0 % unassigned mass 20,000 (+" in words_of(clustered[0])
+    assert "line 62 Gentoo penguin 99.0 % unassigned mass 20,000 (+" in words(clustered[0])
 
 
 @pytest.mark.parametrize("name", ["code", "number"])
 def test_any_column_names_rows_on_request(penguins, read_csv, tmp_path, name):
     options = ["--columns", "mass,flipper", "--name", name, "--no-report", "-o", tmp_path / "out"]
-    text = words_of(invoke("outliers", penguins, *options))
+    text = words(invoke("outliers", penguins, *options))
     assert f"row, {name}" in text
     assert f"line 62 {read_csv(penguins)[60][name]} " in text
 
@@ -103,8 +98,7 @@ def test_reasons_do_not_depend_on_the_rate(penguins, flagged, read_csv, tmp_path
 
 
 def test_score_says_why_as_the_run_did(penguins, flagged, read_csv, tmp_path):
-    done = invoke("score", flagged[1], penguins, "-o", tmp_path / "scored.csv")
-    assert done.exit_code == 0, done.stderr
+    words(invoke("score", flagged[1], penguins, "-o", tmp_path / "scored.csv"))
     scored, run = read_csv(tmp_path / "scored.csv"), read_csv(flagged[1] / "outliers.csv")
     assert [row["why"] for row in scored] == [row["why"] for row in run]
     assert scored[60]["why"].startswith("mass 20,000 (+")
@@ -120,14 +114,14 @@ def test_what_was_filled_in_is_no_reason(penguins, tmp_path):
     for command, *options in (["outliers"], ["cluster", "-m", "alpha-cut"]):
         folder = tmp_path / command
         done = invoke(command, file, "--missing", "median", *options, "-o", folder)
-        assert "nan" not in words_of(done)
+        assert "nan" not in words(done)
     assert "nan" not in (tmp_path / "outliers" / "outliers.csv").read_text()
 
 
 @pytest.mark.parametrize("which", [["--line", 62], ["--row", 60]])
 def test_explain_compares_a_row_with_typical_ones(penguins, flagged, which):
     done = invoke("explain", flagged[1], penguins, *which)
-    text = words_of(done)
+    text = words(done)
     assert text.startswith("Line 62 is an outlier. It is rarer than 99.0 % of the rows. Its score")
     found = json.loads(invoke("explain", flagged[1], penguins, *which, "--json").stdout)
     first = found["columns"][0]
@@ -170,10 +164,10 @@ def test_clusters_that_are_the_values_of_a_column_are_called_so(run, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("\n".join(["survived,age,fare", *lines]) + "\n", "utf-8")
     done = run("cluster", path, "-m", "alpha-cut", "--no-report", "-o", tmp_path / "out")
-    text = words_of(done)
+    text = words(done)
     assert "The clusters are the values of survived." in text
     assert "--ignore survived" in text
-    record = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
+    record = record_of(tmp_path / "out")
     assert record["results"]["values_of"] == "survived"
 
 
@@ -199,18 +193,18 @@ def test_a_row_that_stands_apart_is_listed_although_none_is_flagged(run, tmp_pat
     path = tmp_path / "few.csv"
     path.write_text("\n".join(["a,b,c", *lines]) + "\n", "utf-8")
     done = run("outliers", path, "--no-report", "-o", tmp_path / "out")
-    text = words_of(done)
+    text = words(done)
     assert "None of 16 rows is below the threshold (5 % asked for); 1 stands apart." in text
     assert "line 17 93.7 %" in text
-    results = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))["results"]
+    results = record_of(tmp_path / "out")["results"]
     assert (results["n_outliers"], results["n_apart"]) == (0, 1)
 
 
 def test_summary_is_the_last_paragraph_of_what_is_printed(clustered, flagged):
     for done, folder in (clustered, flagged):
         text = (folder / "summary.txt").read_text("utf-8")
-        assert " ".join(text.split()) in words_of(done)
-        record = json.loads((folder / "run.json").read_text("utf-8"))
+        assert " ".join(text.split()) in words(done)
+        record = record_of(folder)
         assert f"How sure? {record['results']['certainty']}" in " ".join(text.split())
         assert "number, an identifier" in " ".join(text.split())
 

@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from cli.conftest import record_of, words
+
 N_ROWS = 60
 
 
@@ -31,14 +33,10 @@ def german(folder):
     return path
 
 
-def record_of(folder):
-    return json.loads((folder / "run.json").read_text(encoding="utf-8"))
-
-
 def test_german_file_goes_from_outliers_to_score_and_report(run, german, folder, read_csv):
     done = run("outliers", german, "--output", "out")
     assert done.exit_code == 0
-    printed = " ".join(done.stdout.split())
+    printed = words(done)
     assert "Assumed: the encoding cp1252 (Latin-1); decimal commas, and points" in printed
     data = record_of(folder / "out")["data"]
     assert (data["columns"], data["encoding"], data["decimal"]) == (
@@ -78,17 +76,14 @@ def test_first_row_of_a_file_without_header_is_kept_and_the_option_named(run, fo
     lines = ["5.1,3.5,setosa", "4.9,3.0,setosa", "7.0,3.2,versicolor", "6.4,2.8,versicolor"]
     (folder / "iris.data.csv").write_text("\n".join(lines))
     done = run("cluster", "iris.data.csv", "--output", "out", "-m", "fcm", "-k", 2, "--no-report")
-    printed = " ".join(done.stdout.split())
+    printed = words(done)
     assert "4 rows, 2 columns (column 1, column 2). Assumed: the first line is a row" in printed
     assert "(--header if it holds names)" in printed
 
 
 OPTIONS = {
     "decimal": ("a;b\n1.500;7\n2.250;9\n3.125;4\n", ["--decimal", ","]),
-    "encoding": (
-        "a;b\n1500;7\n2250;9\n3125;4\n".encode("utf-16-le"),
-        ["--encoding", "utf-16-le"],
-    ),
+    "encoding": ("a;b\n1500;7\n2250;9\n3125;4\n".encode("utf-16-le"), ["--encoding", "utf-16-le"]),
     "blanks": ("a b\n1500 7\n2250 9\n3125 4\n", ["--delimiter", "whitespace"]),
 }
 
@@ -112,7 +107,7 @@ def test_numbers_with_signs_and_truth_values_are_used_told_and_scored(run, folde
     lines = [f'"${1 + i * i % 37},{100 + i}",{i % 50}%,{i % 3 > 0},x' for i in range(N_ROWS)]
     (folder / "shop.csv").write_text("\n".join(["price,share,open,t", *lines]), encoding="utf-8")
     done = run("cluster", "shop.csv", "-m", "fcm", "-k", 2, "--output", "out")
-    printed = " ".join(done.stdout.split())
+    printed = words(done)
     assert "separators of thousands were removed in price, share." in printed
     assert "True became 1 and false 0 in open." in printed
     signs = {"price": "$", "share": "%", "open": "true or false"}

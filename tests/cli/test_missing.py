@@ -1,12 +1,11 @@
 """Missing values without a word from the user: gaps are filled, empty rows are left out."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import typicality
+from cli.conftest import record_of, words
 
 TEXT = {"encoding": "utf-8"}
 N = 80
@@ -41,12 +40,11 @@ def file(frame, tmp_path_factory):
 
 def test_gaps_are_filled_and_empty_rows_left_out(call, file, frame, tmp_path):
     done = call("cluster", file, "-m", "fcm", "-k", 2, "-o", tmp_path / "out")
-    assert done.exit_code == 0, done.stderr
-    said = " ".join(done.stdout.split())
+    said = words(done)
     assert "10 missing values became the median of the column, 3 % of all" in said
     assert "(--missing drop leaves such rows out)" in said
     assert "Not used: 1 row without any value." in said
-    record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
+    record = record_of(tmp_path / "out")
     assert record["data"]["share_filled"] == pytest.approx(10 / (4 * (N - 1)))
     assert record["data"]["n_rows_left_out"] == 1
     assert "became the median" in record["data"]["assumed"][0]
@@ -62,9 +60,8 @@ def test_gaps_are_filled_and_empty_rows_left_out(call, file, frame, tmp_path):
 
 @pytest.mark.parametrize("method", [("fcm", "-k", 2), ("alpha-cut",), ("auto",)])
 def test_rows_that_are_mostly_filled_are_no_examples(call, file, tmp_path, method):
-    done = call("cluster", file, "-m", *method, "-o", tmp_path / "out")
-    assert done.exit_code == 0, done.stderr
-    results = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))["results"]
+    words(call("cluster", file, "-m", *method, "-o", tmp_path / "out"))
+    results = record_of(tmp_path / "out")["results"]
     named = [row["row"] for row in [*results["typical_rows"], *results["atypical_rows"]]]
     assert named
     assert not {*named} & {20, 30, 60}
@@ -74,8 +71,7 @@ def test_complete_run_fills_gaps_of_new_rows(run, file, frame, tmp_path):
     frame.dropna().to_csv(tmp_path / "complete.csv", index=False)
     run("outliers", tmp_path / "complete.csv", "--no-report", "-o", tmp_path / "out")
     done = run("score", tmp_path / "out", file, "-o", tmp_path / "scored.csv")
-    assert done.exit_code == 0, done.stderr
-    said = " ".join(done.stdout.split())
+    said = words(done)
     assert "Skipped: 1 row without any value." in said
     assert "4 rows have missing values; they became medians of the training rows." in said
     assert list(np.flatnonzero(pd.read_csv(tmp_path / "scored.csv")["score"].isna())) == [9]
@@ -86,7 +82,6 @@ def test_rows_after_one_that_is_left_out_keep_their_numbers(call, frame, tmp_pat
     frame.loc[70] = 40.0  # after rows that are left out, in a file without lines
     frame.to_parquet(tmp_path / "rows.parquet")
     out = tmp_path / "out"
-    done = call("outliers", tmp_path / "rows.parquet", "--missing", "drop", "-o", out)
-    assert done.exit_code == 0, done.stderr
-    worst = json.loads((out / "run.json").read_text(**TEXT))["results"]["atypical_rows"][0]
+    words(call("outliers", tmp_path / "rows.parquet", "--missing", "drop", "-o", out))
+    worst = record_of(out)["results"]["atypical_rows"][0]
     assert worst["row"] == 70

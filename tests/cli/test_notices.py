@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import typicality
+from cli.conftest import record_of, words
 from typicality import AlphaCutClustering, FuzzyCMeans
 from typicality.cli.parameters import _PARAMETERS, notice_text, notices
 from typicality.cluster._diagnostics import FINDINGS
@@ -54,8 +55,10 @@ def test_warnings_of_other_libraries_stay_as_they_are(recwarn):
 
 def test_page_shows_what_was_seen_and_notes_hold_the_remedy(run, groups, tmp_path):
     options = ["-m", "fcm", "-k", 2, "--param", "max_iter=2", "-o", tmp_path / "out"]
-    assert run("cluster", groups, *options).exit_code == 0
-    warning = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))["warnings"][0]
+    done = run("cluster", groups, *options)
+    assert done.stderr.startswith("Warning: Not converged after max_iter=2 iterations")
+    assert "Warning" not in words(done)
+    warning = record_of(tmp_path / "out")["warnings"][0]
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     payload = json.loads(page.split('id="payload">')[1].split("</script>")[0])
     assert payload["warnings"] == [warning["seen"]]

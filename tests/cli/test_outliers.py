@@ -1,13 +1,11 @@
 """`typicality outliers`."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from cli.conftest import invoke
+from cli.conftest import invoke, record_of, words
 from typicality import OneClusterPCM
 from typicality.metrics import select_discoveries
 from typicality.preprocessing import ColumnScaler
@@ -27,7 +25,7 @@ def test_outliers_command_flags_the_strange_row_and_says_why(flagged, read_csv):
 
 
 def test_record_has_the_threshold(flagged, read_csv):
-    record = json.loads((flagged[1] / "run.json").read_text(encoding="utf-8"))
+    record = record_of(flagged[1])
     assert record["estimator"]["parameters"]["contamination"] == 0.05
     rows = read_csv(flagged[1] / "outliers.csv")
     below = [float(row["score"]) < record["results"]["threshold"] for row in rows]
@@ -36,17 +34,10 @@ def test_record_has_the_threshold(flagged, read_csv):
 
 
 def test_novelty_and_parameters_reach_the_estimator(run, groups, tmp_path):
-    options = [
-        "--rate",
-        0.1,
-        "--param",
-        "novelty=True",
-        "--param",
-        "weights=uniform",
-        "--no-report",
-    ]
+    chosen = ["--param", "novelty=True", "--param", "weights=uniform"]
+    options = ["--rate", 0.1, *chosen, "--no-report"]
     assert run("outliers", groups, *options, "-o", tmp_path / "out").exit_code == 0
-    record = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
+    record = record_of(tmp_path / "out")
     parameters = record["estimator"]["parameters"]
     assert parameters["novelty"] is True
     assert (parameters["contamination"], parameters["weights"]) == (0.1, "uniform")
@@ -64,7 +55,7 @@ def test_outliers_trims_and_takes_logarithms_unless_told_not_to(run, tmp_path, r
         done = run("outliers", tmp_path / "a.csv", *options, "-o", folder, "--force", "--no-report")
         assert ("Logarithms were taken of: money" in done.stdout) == (options != plain)
         assert ("--param trim=0 uses all rows" in done.stdout) == (trim > 0)
-        record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        record = record_of(folder)
         assert record["estimator"]["parameters"]["trim"] == trim
 
 
@@ -93,7 +84,7 @@ def test_rows_are_compared_with_a_reference(compared, clean_and_new, read_csv):
     done, folder = compared
     assert done.exit_code == 0, done.stderr
     assert "outliers among 100 rows, at a false discovery rate of 0.1; " in done.stdout
-    assert "clean.csv: 500 rows, 2 columns (width, height)." in " ".join(done.stdout.split())
+    assert "clean.csv: 500 rows, 2 columns (width, height)." in words(done)
     assert "item 9" in done.stdout
     rows = read_csv(folder / "outliers.csv")
     clean, new = (pd.read_csv(path)[["width", "height"]].to_numpy() for path in clean_and_new)
@@ -108,14 +99,13 @@ def test_rows_are_compared_with_a_reference(compared, clean_and_new, read_csv):
 
 def test_record_and_report_know_the_reference(compared, run):
     folder = compared[1]
-    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    record = record_of(folder)
     assert record["reference"]["n_rows"] == 500
     assert record["results"]["fdr"] == 0.1
     low, high = record["results"]["false_alarm_interval"]
     assert 0 < low < 0.05 < high < 1
     page = (folder / "report.html").read_text(encoding="utf-8")
-    done = run("report", folder, "--output", folder / "again.html")
-    assert done.exit_code == 0, done.stderr
+    words(run("report", folder, "--output", folder / "again.html"))
     assert (folder / "again.html").read_text(encoding="utf-8") == page
 
 
@@ -124,7 +114,7 @@ def test_rate_flags_rows_against_a_reference_by_the_threshold(clean_and_new, run
     folder = new.parent / "by-rate"
     done = run("outliers", new, "--reference", clean, "--rate", 0.2, "--output", folder)
     assert "are more unusual than 80 % of the reference rows; " in done.stdout
-    rows, record = read_csv(folder / "outliers.csv"), json.loads((folder / "run.json").read_text())
+    rows, record = read_csv(folder / "outliers.csv"), record_of(folder)
     below = [float(row["score"]) < record["results"]["threshold"] for row in rows]
     assert below == [row["outlier"] == "1" for row in rows]
 
@@ -151,8 +141,7 @@ def test_a_single_row_can_be_compared_and_either_file_may_have_more_columns(
     one = tmp_path / "one.csv"
     one.write_text("width,extra,height\n30,7,30\n", encoding="utf-8")
     options = ["--reference", clean_and_new[0], "--ignore", "extra", "--fdr", 0.2]
-    done = run("outliers", one, *options, "--no-report", "-o", tmp_path / "out")
-    assert done.exit_code == 0, done.stderr
+    words(run("outliers", one, *options, "--no-report", "-o", tmp_path / "out"))
     assert [row["outlier"] for row in read_csv(tmp_path / "out" / "outliers.csv")] == ["1"]
 
 

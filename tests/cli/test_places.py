@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import typicality
+from cli.conftest import record_of, words
 
 TEXT = {"encoding": "utf-8"}
 FAR = 75  # a place far to the east, in the Pacific
@@ -33,16 +34,11 @@ def file(frame, tmp_path):
     return tmp_path / "places.csv"
 
 
-def record_of(folder):
-    return json.loads((folder / "run.json").read_text(**TEXT))
-
-
 def test_outliers_at_the_date_line_vanish(call, run, file, frame, tmp_path):
     frame = frame[: FAR + 1]
     frame.to_csv(file, index=False)
     done = call("outliers", file, "--rate", 0.02, "-o", tmp_path / "out")
-    assert done.exit_code == 0, done.stderr
-    said = " ".join(done.stdout.split())
+    said = words(done)
     assert "Assumed: lat and lng are places on the globe, compared on the sphere" in said
     assert "(--geo none compares them as plain numbers)" in said
     record = record_of(tmp_path / "out")
@@ -74,8 +70,7 @@ def test_plain_numbers_are_compared_on_request(run, file, tmp_path):
 
 
 def test_clusters_cross_the_date_line(call, file, tmp_path):
-    done = call("cluster", file, "-m", "fcm", "-k", 2, "-o", tmp_path / "out")
-    assert done.exit_code == 0, done.stderr
+    words(call("cluster", file, "-m", "fcm", "-k", 2, "-o", tmp_path / "out"))
     labels = pd.read_csv(tmp_path / "out" / "labels.csv")["label"].to_numpy()
     assert [len({*labels[:FAR]}), len({*labels[FAR + 1 :]})] == [1, 1]
     medians = record_of(tmp_path / "out")["results"]["clusters"][0]["medians"]
@@ -115,9 +110,7 @@ def test_wrong_places_are_refused(run, file, frame, tmp_path):
     assert run("outliers", file, "--geo", "lat").exit_code == 2
     frame.assign(kind=["a", "b"] * 75).to_csv(tmp_path / "kinds.csv", index=False)
     mixed = (tmp_path / "kinds.csv", "--categorical", "auto", "-o", tmp_path / "mixed")
-    assert "plain numbers because of the categories" in " ".join(
-        run("outliers", *mixed).stdout.split()
-    )
+    assert "plain numbers because of the categories" in words(run("outliers", *mixed))
     assert run("outliers", *mixed, "--geo", "lat,lng", "--force").exit_code == 3
 
 
@@ -126,6 +119,5 @@ def test_places_close_together_beside_measurements_are_no_warning(run, tmp_path)
     names = ["lat", "lon", "rooms", "price"]
     places = pd.DataFrame(rng.normal([50, 10, 3, 9], [1e-3, 1e-3, 1, 1], (200, 4)), columns=names)
     places.to_csv(tmp_path / "town.csv", index=False)
-    done = run("cluster", tmp_path / "town.csv", "-o", tmp_path / "out", "--no-report")
-    assert done.exit_code == 0, done.stderr
+    words(run("cluster", tmp_path / "town.csv", "-o", tmp_path / "out", "--no-report"))
     assert record_of(tmp_path / "out")["warnings"] == []

@@ -13,13 +13,7 @@ import pytest
 
 COMMAND = [sys.executable, "-m", "typicality"]
 HEAVY = ["numpy", "scipy", "sklearn", "numba", "pyarrow", "pandas", "matplotlib", "rich"]
-HELP = [
-    "--help",
-    "--version",
-    "cluster --help",
-    "compare --help",
-    "score -h",
-]
+HELP = ["--help", "--version", "cluster --help", "compare --help", "score -h"]
 
 
 def test_help_loads_nothing_heavy():

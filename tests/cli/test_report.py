@@ -1,10 +1,10 @@
 """`typicality report`."""
 
-import json
 import shutil
 
 import pytest
 
+from cli.conftest import record_of
 from typicality._record import write_record
 
 TEXT = {"encoding": "utf-8"}
@@ -76,7 +76,7 @@ def test_run_whose_page_was_drawn_again_can_be_replaced(run, saved, groups):
 
 
 def changed(folder, *keys, value):
-    record = json.loads((folder / "run.json").read_text(**TEXT))
+    record = record_of(folder)
     part = record
     for key in keys[:-1]:
         part = part[key]

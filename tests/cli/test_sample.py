@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import typicality
+from cli.conftest import words
 from typicality.run_folder import draw_sample
 from typicality.tables import open_table, read_rows
 
@@ -32,7 +33,7 @@ def sampled(many, run):
 
 def test_outliers_of_a_sample_score_all_rows_as_the_model_does(sampled, many, run, read_csv):
     done, folder = sampled
-    assert f"{N_FITTED} distinct rows of 4,000" in " ".join(done.stdout.split())
+    assert f"{N_FITTED} distinct rows of 4,000" in words(done)
     rows = read_csv(folder / "outliers.csv")
     assert len(rows) == N_ROWS
     scored = many.parent / "scored.csv"
@@ -55,7 +56,7 @@ def test_a_low_rate_flags_its_share_of_all_rows(many, call, request, read_csv, t
     """Of the 200 rows that are fitted, none or one would be below the threshold."""
     options = ["--rate", 0.0025, "--max-rows", 200, "--no-report", "-o", tmp_path / "out"]
     done = request.getfixturevalue(call)("outliers", many, *options)
-    assert "The 10 most unusual of 4,000 rows (0.25 % asked for)" in " ".join(done.stdout.split())
+    assert "The 10 most unusual of 4,000 rows (0.25 % asked for)" in words(done)
     flagged = [row for row in read_csv(tmp_path / "out" / "outliers.csv") if row["outlier"] == "1"]
     assert len(flagged) == 10
 
@@ -109,7 +110,7 @@ def test_reference_may_be_a_sample_too(many, run, tmp_path, read_csv):
     (tmp_path / "new.csv").write_text("x,y\n0,0\n9,9\n", encoding="utf-8")
     options = ["--reference", many, "--max-rows", N_FITTED, "--output", tmp_path / "out"]
     done = run("outliers", tmp_path / "new.csv", *options)
-    assert f"{N_FITTED} distinct rows of 4,000" in " ".join(done.stdout.split())
+    assert f"{N_FITTED} distinct rows of 4,000" in words(done)
     rows = read_csv(tmp_path / "out" / "outliers.csv")
     assert [row["outlier"] for row in rows] == ["0", "1"]
     assert float(rows[1]["p_value"]) == pytest.approx(1 / (N_ROWS + 1), rel=1e-4)

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import typicality
+from cli.conftest import words
 from typicality.run_folder import Run
 from typicality.tables import base
 
@@ -61,7 +62,7 @@ def test_missing_values_follow_the_run(run, gaps, clustered, tmp_path):
 
 def test_choice_about_missing_values_can_be_changed(run, gaps, clustered, tmp_path, read_csv):
     done = run("score", clustered[1], gaps, "--missing", "drop", "-o", tmp_path / "scored.csv")
-    assert "Skipped: 2 rows with missing values." in " ".join(done.stdout.split())
+    assert "Skipped: 2 rows with missing values." in words(done)
     rows = read_csv(tmp_path / "scored.csv")
     assert [i for i, row in enumerate(rows) if row["label"] == ""] == [2, 7]
     run(
@@ -164,8 +165,7 @@ def test_score_in_threads_ends_at_the_first_bad_line(run, groups, clustered, tmp
 def test_score_writes_parquet(run, gaps, clustered, tmp_path, read_csv):
     for suffix in ("csv", "parquet"):
         output = tmp_path / f"scored.{suffix}"
-        done = run("score", clustered[1], gaps, "--missing", "drop", "-o", output)
-        assert done.exit_code == 0, done.stderr
+        words(run("score", clustered[1], gaps, "--missing", "drop", "-o", output))
     rows = pq.read_table(tmp_path / "scored.parquet")
     expected = read_csv(tmp_path / "scored.csv")
     assert rows.schema.names == list(expected[0])
@@ -204,8 +204,7 @@ def test_score_says_what_parquet_cannot_hold(run, clustered, tmp_path, column):
     assert done.exit_code == 3
     assert "The rows cannot be written as parquet (" in done.stderr
     assert not (tmp_path / "scored.parquet").exists()
-    done = run("score", clustered[1], tmp_path / "new.arrow", "-o", tmp_path / "scored.csv")
-    assert done.exit_code == 0, done.stderr
+    words(run("score", clustered[1], tmp_path / "new.arrow", "-o", tmp_path / "scored.csv"))
 
 
 @pytest.mark.parametrize("suffix", ["xlsx", "csv.gz"])

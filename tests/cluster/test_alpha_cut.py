@@ -477,3 +477,14 @@ def test_alpha_cut_warns_of_evidence_near_the_bar(monkeypatch, blobs):
         assert evidence_is(1.05).n_clusters_ == 3
     assert evidence_is(0.5).n_clusters_ == 1  # and no warning
     assert evidence_is(2.0).n_clusters_ == 3
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_labels_do_not_depend_on_the_directions_of_the_axes(seed):
+    rng = np.random.default_rng(seed)
+    centers = rng.uniform(-6, 6, (5, 2))
+    X = centers[rng.integers(5, size=400)] + rng.normal(size=(400, 2))
+    turn = np.array([[np.cos(0.6), -np.sin(0.6)], [np.sin(0.6), np.cos(0.6)]])
+    assert_array_equal(
+        AlphaCutClustering().fit_predict(X @ turn), AlphaCutClustering().fit(X).labels_
+    )

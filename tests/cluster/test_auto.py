@@ -116,7 +116,7 @@ def test_more_clusters_than_are_seen_can_be_asked_for(three):
 
 def test_as_many_round_groups_are_taken_as_the_silhouette_prefers():
     X, _ = groups(np.random.default_rng(0), [60, 60, 60], [0, 4, 8])
-    assert _Methods(X, np.random.RandomState(0))._best_number(2) == 3
+    assert _Methods(X, 0)._best_number(2) == 3
 
 
 def test_very_wide_tables_are_left_to_density_at_once(monkeypatch):
@@ -252,15 +252,29 @@ def test_labels_of_rows_without_steps_are_those_of_predict():
     np.testing.assert_array_equal(found.predict_memberships(X), found.memberships_)
 
 
-def test_agreement_is_higher_for_better_answers():
-    """Over pairs of groups at growing distances, it follows the agreement with the truth."""
+@pytest.mark.parametrize(("n_columns", "nearest", "farthest"), [(4, 3.6, 7.0), (2, 5.0, 9.0)])
+def test_agreement_is_higher_for_better_answers(n_columns, nearest, farthest):
+    """Over groups at growing distances, it follows the agreement with the truth."""
     agreements, indices = [], []
-    for seed, apart in enumerate(np.linspace(3.6, 7.0, 10)):
-        X, truth = groups(np.random.default_rng(seed), [80, 80, 80], [0, 0.5 * apart, apart], 4)
+    for seed, apart in enumerate(np.linspace(nearest, farthest, 10)):
+        centres = [0, 0.5 * apart, apart]
+        X, truth = groups(np.random.default_rng(seed), [80, 80, 80], centres, n_columns)
         found = AutoClustering().fit(X)
         agreements.append(found.agreement_)
         indices.append(adjusted_rand_score(truth, found.labels_))
     assert spearmanr(agreements, indices).statistic > 0.5
+
+
+def test_agreement_of_density_is_that_of_fits_to_two_halves():
+    rng = np.random.default_rng(0)
+    moons = make_moons(400, noise=0.05, random_state=0)[0]
+    assert AutoClustering().fit(moons).agreement_ > 0.95
+    disc = rng.normal(size=(400, 2))
+    assert AutoClustering().fit(disc).agreement_ in (0.0, 0.5, 1.0)  # the share with one cluster
+    assert AutoClustering().fit(disc[:19]).agreement_ is None
+    split = AutoClustering(at_least=2).fit(rng.normal(size=(400, 5)))
+    assert isinstance(split.estimator_, EntropyCMeans)
+    assert 0.0 < split.agreement_ < 0.7
 
 
 # ---- the contract of an estimator ----------------------------------------------------------------

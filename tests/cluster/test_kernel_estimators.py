@@ -11,15 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import cross_val_score
 
 from reference import kernel_space as reference
-from typicality import (
-    EntropyCMeans,
-    FuzzyCMeans,
-    PossibilisticCMeans,
-)
-from typicality.exceptions import (
-    BandwidthWarning,
-    CollapsedMembershipsWarning,
-)
+from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
+from typicality.exceptions import BandwidthWarning, CollapsedMembershipsWarning
 from typicality.kernels import Gaussian, Linear, LocalGaussian, Polynomial
 from typicality.rows import DistinctRows
 
@@ -130,11 +123,7 @@ def test_pairwise_matrices_are_split_by_rows_and_columns(blobs):
             1.0,
             lambda D, eta: np.exp(-8.0 * D) / np.exp(-8.0 * D).sum(axis=1, keepdims=True),
         ),
-        (
-            PossibilisticCMeans(3, kernel=Gaussian(6.0)),
-            1.0,
-            lambda D, eta: np.exp(-D / eta),
-        ),
+        (PossibilisticCMeans(3, kernel=Gaussian(6.0)), 1.0, lambda D, eta: np.exp(-D / eta)),
     ],
     ids=["fuzzy", "entropy", "possibilistic"],
 )

@@ -19,11 +19,7 @@ from instances import DETECTORS
 from reference import kernel_space as reference
 from typicality import OneClusterPCM, PossibilisticCMeans
 from typicality.bandwidth import bandwidth
-from typicality.exceptions import (
-    BandwidthWarning,
-    DegenerateSpreadWarning,
-    IndefiniteKernelWarning,
-)
+from typicality.exceptions import BandwidthWarning, DegenerateSpreadWarning, IndefiniteKernelWarning
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear, Polynomial
 
 every_detector = pytest.mark.parametrize("detector", DETECTORS, ids=str)
@@ -256,12 +252,6 @@ def test_detector_refuses_bad_rows_to_predict(contaminated):
         distant.predict(-np.ones((1, 4)))
 
 
-@pytest.mark.parametrize("contamination", [0.0, 0.6, "half"])
-def test_detector_refuses_an_impossible_contamination(contamination, contaminated):
-    with pytest.raises(ValueError, match="'contamination' parameter"):
-        OneClusterPCM(contamination=contamination).fit(contaminated)
-
-
 def test_an_exact_fit_needs_little_of_the_memory_of_all_pairs():
     """One iteration, because memory does not grow with their number."""
     X = np.random.default_rng(0).normal(size=(15_000, 2))
@@ -322,10 +312,7 @@ def test_models_without_rows_of_features_explain_nothing(rng):
     X = rng.normal(size=(400, 2))
     kernel = rbf_kernel(X)
     compressed = OneClusterPCM().fit(X).compress(1e-3)
-    for model, rows in [
-        (compressed, X),
-        (OneClusterPCM(kernel="precomputed").fit(kernel), kernel),
-    ]:
+    for model, rows in [(compressed, X), (OneClusterPCM(kernel="precomputed").fit(kernel), kernel)]:
         with pytest.raises(ValueError, match="explain needs the features of the training rows"):
             model.explain(rows)
 

@@ -146,12 +146,6 @@ def test_fit_warns_of_a_constant_feature_by_its_name(blobs):
         FuzzyCMeans(3, random_state=0).fit(frame)
 
 
-def test_fit_warns_when_scales_differ(blobs):
-    X, _ = blobs
-    with pytest.warns(FeatureWarning, match=r"factor of [\d,]+ "):
-        FuzzyCMeans(3, random_state=0).fit(X * [1.0, 5000.0])
-
-
 def test_fit_warns_of_a_prototype_that_no_row_prefers():
     X = np.array([[0.0], [0.1], [1.0], [1.1]])
     with pytest.warns(EmptyClustersWarning, match="1 of the 3 prototypes have no row"):

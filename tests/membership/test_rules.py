@@ -77,12 +77,9 @@ def _feasible_neighbour(rule, u, rng, size):
     simplex = rng.dirichlet(np.ones(u.shape[1]), size=len(u))
     box = rng.random(u.shape)
     at_most_one = simplex * rng.random((len(u), 1))
-    target = {
-        Hard: corners,
-        Fuzzy: simplex,
-        Entropic: simplex,
-        FuzzyWithNoise: at_most_one,
-    }.get(type(rule), box)
+    target = {Hard: corners, Fuzzy: simplex, Entropic: simplex, FuzzyWithNoise: at_most_one}.get(
+        type(rule), box
+    )
     step = {Hard: 1.0}.get(type(rule), size)
     return (1 - step) * u + step * target
 
@@ -157,19 +154,6 @@ def test_pull_does_not_vanish_with_the_typicalities(make):
     assert not rule.memberships(d).any()
     assert rule.pull(d)[0] == 1.0
     assert np.isfinite(rule.pull(d)).all()
-
-
-def test_exponent_of_squared_distances_is_one_over_m_minus_one():
-    """Erratum of lecture20: with 2 / (m - 1) the memberships are not stationary."""
-    d, m = np.array([[1.0, 4.0, 9.0]]), 2.0
-    rule = Fuzzy(m)
-    printed = d ** (-2 / (m - 1)) / np.sum(d ** (-2 / (m - 1)))
-    corrected = d ** (-1 / (m - 1)) / np.sum(d ** (-1 / (m - 1)))
-    assert_allclose(rule.memberships(d), corrected, rtol=1e-14)
-    # Stationary under the constraint: u^(m-1) d is the same for every cluster.
-    assert np.ptp(corrected ** (m - 1) * d) < 1e-15
-    assert np.ptp(printed ** (m - 1) * d) > 0.1
-    assert rule.objective(printed, d) > rule.objective(corrected, d) + 0.01
 
 
 @pytest.mark.parametrize("m", [1.01, 1.5, 2.0, 3.0, 50.0, 5000.0])

@@ -7,11 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import brentq
 
-from typicality.membership import (
-    Possibilistic1996,
-    SparsePossibilistic,
-    labels,
-)
+from typicality.membership import Possibilistic1996, SparsePossibilistic, labels
 from typicality.membership.sparse import collapse_weight
 from typicality.spaces import Centroids
 

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from regenerating.one_cluster import ReestimatedSpread
-from typicality.membership import Possibilistic1993, Possibilistic1996
+from typicality.membership import Possibilistic1996
 from typicality.membership.spread import (
     AdaptedSpread,
-    FixedSpread,
     spread_from_gaps,
     spread_from_partition,
     spread_from_separation,
@@ -32,17 +30,6 @@ def test_no_spread_at_all_still_gives_a_positive_one(total_variance):
     )
     assert (eta > 0).all()
     assert degenerate.tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("form", [Possibilistic1993, Possibilistic1996])
-def test_updates(form):
-    rule = form(np.array([1.0, 2.0]))
-    sweep = SimpleNamespace(prototypes="next", within_sqdist=np.array([5.0, 0.1]))
-    assert FixedSpread().update(rule, sweep) == (rule, "next")
-    updated, prototypes = ReestimatedSpread(eta_scale=2.0, smallest=0.3).update(rule, sweep)
-    assert prototypes == "next"
-    assert_allclose(updated.eta, [10.0, 0.3])
-    assert type(updated) is form
 
 
 def test_adapted_spread_drops_what_no_row_prefers():

@@ -7,11 +7,7 @@ from hypothesis import strategies as st
 
 from metrics.strategies import labels, two_partitions
 from reference import metrics as slow
-from typicality.metrics import (
-    jaccard_score,
-    pair_confusion,
-    success_rate,
-)
+from typicality.metrics import jaccard_score, pair_confusion, success_rate
 
 two_labels = two_partitions(kind=labels, most=14)
 

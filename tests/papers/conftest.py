@@ -1,34 +1,26 @@
 """What the tests of all papers share."""
 
-import re
-from pathlib import Path
+from functools import cache
+from importlib import import_module
 
+import matplotlib as mpl
 import pytest
 
 from regenerating import Setting
 
-PAPERS = Path(__file__).parents[2] / "papers"
-VERDICT = re.compile(
-    r"^\| (?P<place>[^|]+) \| .* \| \*\*(?P<verdict>[a-z ]+)\*\* \| ", re.MULTILINE
-)
-
 
 @pytest.fixture(scope="session")
 def fast(tmp_path_factory):
-    """A fast run of a paper, given the function that makes its page."""
+    """A fast run of a paper: what was measured, where the paper has a step for it, and the page."""
 
-    def run(make):
-        return make(Setting(tmp_path_factory.mktemp("paper"), fast=True, n_jobs=1))
+    @cache
+    def run(paper):
+        mpl.use("Agg")
+        module = import_module(f"{paper}.page")
+        setting = Setting(tmp_path_factory.mktemp(paper), fast=True, n_jobs=1)
+        measure = getattr(module, "measure", lambda setting: None)
+        write = getattr(module, "write", lambda found, setting: module.make(setting))
+        found = measure(setting)
+        return found, write(found, setting)
 
     return run
-
-
-@pytest.fixture(scope="session")
-def kept_verdicts():
-    """The verdicts on the page of a paper that is kept, by the place of the claim."""
-
-    def read(paper):
-        text = (PAPERS / paper / "RESULTS.md").read_text(encoding="utf-8")
-        return VERDICT.findall(text)
-
-    return read

@@ -41,7 +41,7 @@ def changed(tmp_path):
     """Write a model after a function has changed it, as somebody with skops can."""
 
     def write(change, model=AlphaCutClustering):
-        folder = save(model().fit(ROWS), tmp_path / "model")
+        folder = save(model().fit(ROWS), tmp_path / "model", overwrite=True)
         broken = load(folder)
         change(broken)
         skops.io.dump(broken, folder / "model.skops")
@@ -68,15 +68,16 @@ def set_entry(array, entry):
     array.flat[3] = entry
 
 
-@pytest.mark.parametrize(("index", "is_within"), [(0, True), (-1, False), (50, True), (51, False)])
+@pytest.mark.parametrize(("last_within", "first_beyond"), [(0, -1), (50, 51)])
 @pytest.mark.parametrize("field", ["pairs", "node_of", "row_of"])
-def test_an_index_beyond_the_rows_never_reaches_compiled_code(changed, field, index, is_within):
+def test_an_index_beyond_the_rows_never_reaches_compiled_code(
+    changed, field, last_within, first_beyond
+):
     """There are 51 rows and 51 nodes; the bound of their indices is exact."""
-    folder = changed(lambda model: set_entry(getattr(model.tree_, field), index))
-    if is_within:
-        assert load(folder).n_features_in_ == 2
-    else:
-        assert f"AlphaTree.{field} holds an index beyond its range" in refusal(folder)
+    folder = changed(lambda model: set_entry(getattr(model.tree_, field), last_within))
+    assert load(folder).n_features_in_ == 2
+    folder = changed(lambda model: set_entry(getattr(model.tree_, field), first_beyond))
+    assert f"AlphaTree.{field} holds an index beyond its range" in refusal(folder)
 
 
 TREE = {

@@ -25,17 +25,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from instances import (
-    ADAPTIVE,
-    AUTOMATIC,
-    CUTTERS,
-    DETECTORS,
-    ELLIPSOIDS,
-    ESTIMATORS,
-    KERNEL_ESTIMATORS,
-    PARTIAL,
-    WITH_NOISE,
-)
+from instances import EVERY
 from typicality import AlphaCutClustering, AutoClustering, FuzzyCMeans, OneClusterPCM, load, save
 from typicality import trusted_types as trusted
 from typicality.exceptions import ModelFileError
@@ -89,27 +79,14 @@ IN_COLUMNS = ColumnTransformer(
 )
 # name: model, rows, new rows
 CONFIGURATIONS = {
-    **{
-        f"{i:02d}-{type(model).__name__}": (model, ROWS, NEW)
-        for i, model in enumerate(
-            [
-                *ESTIMATORS,
-                *KERNEL_ESTIMATORS,
-                *DETECTORS,
-                *CUTTERS,
-                *ADAPTIVE,
-                *WITH_NOISE,
-                *ELLIPSOIDS,
-                *PARTIAL,
-                *AUTOMATIC,
-            ]
-        )
-    },
+    **{f"{i:02d}-{type(model).__name__}": (model, ROWS, NEW) for i, model in enumerate(EVERY)},
     **{f"{way}-OneClusterPCM": (OneClusterPCM(sigma=3.0), ROWS, NEW) for way in WAYS},
     "truncated-AlphaCutClustering": (AlphaCutClustering(sigma=3.0), ROWS, NEW),
     **{f"kernel-{k}": (OneClusterPCM(kernel=k), ROWS, NEW) for k in KERNELS},
     "kernel-chi2": (FuzzyCMeans(2, kernel="chi2"), ROWS, NEW),
     "sparse": (FuzzyCMeans(2, kernel="cosine"), csr_array(ROWS), NEW),
+    "sparse-centres": (FuzzyCMeans(2), csr_array(ROWS), NEW),
+    "sparse-density": (OneClusterPCM(), csr_array(ROWS), csr_array(NEW)),
     "precomputed": (FuzzyCMeans(2, kernel="precomputed"), np.exp(-SQDIST), np.exp(-SQDIST)),
     "distances": (AlphaCutClustering(kernel="dissimilarities"), SQDIST**0.5, SQDIST[:7] + 0.1),
     "float32": (OneClusterPCM(), ROWS.astype(np.float32), NEW.astype(np.float32)),
@@ -132,7 +109,7 @@ CONFIGURATIONS = {
 ANSWERS = ("predict", "predict_memberships", "predict_typicality", "score_samples", "transform")
 
 
-@pytest.fixture(params=CONFIGURATIONS)
+@pytest.fixture(scope="module", params=CONFIGURATIONS)
 def fitted(request):
     """A model in every configuration, with its rows and new rows."""
     model, rows, new = CONFIGURATIONS[request.param]

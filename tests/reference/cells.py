@@ -2,23 +2,8 @@
 
 import math
 
-MISSING = [
-    "",
-    "NA",
-    "N/A",
-    "n/a",
-    "NaN",
-    "nan",
-    "NAN",
-    "null",
-    "NULL",
-    "Null",
-    "None",
-    "none",
-    "?",
-    "-",
-    ".",
-]
+MISSING = ["", "?", "-", "."]
+MISSING += ["NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "none"]
 
 
 def number(cell):

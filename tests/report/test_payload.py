@@ -52,20 +52,19 @@ def in_short(value):
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-def test_payloads_are_those_recorded(cutter, detector, prototypes, rows):
-    """Delete payload.json to record it again."""
+def test_payloads_are_those_recorded(cutter, detector, prototypes, rows, tmp_path):
+    """To record them again, copy payload.json from the folder of the test: `--basetemp=FOLDER`."""
     cells = {"side": np.where(rows[:, 0] > 4, "right", "left").tolist()}
     models = {"tree": cutter, "detector": detector, "prototypes": prototypes}
     found = {
-        f"{name}: {key}": json.dumps(value)
+        f"{name}: {key}": value
         for name, model in models.items()
         for key, value in in_short(payload_of(model, rows, cells=cells)).items()
     }
-    if not GOLDEN.exists():
-        lines = [f"{json.dumps(key)}: {value}" for key, value in found.items()]
-        GOLDEN.write_text("{\n" + ",\n".join(lines) + "\n}\n")
-    recorded = json.loads(GOLDEN.read_text())
-    assert recorded == {key: json.loads(value) for key, value in found.items()}
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in found.items()]
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    (tmp_path / GOLDEN.name).write_text(text)
+    assert json.loads(text) == json.loads(GOLDEN.read_text())
 
 
 def explanation_of(model, rows):

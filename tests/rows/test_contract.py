@@ -14,7 +14,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from typicality import FuzzyCMeans, _threads, open_rows
 from typicality._sparse import as_dense, sparse_rows
 from typicality._threads import TreeSum
-from typicality.rows import ArrayRows, Block, Rows, SparseRows, TensorRows, file, quantile
+from typicality.rows import (
+    ArrayRows,
+    Block,
+    Rows,
+    SparseRows,
+    TensorRows,
+    content_hash,
+    file,
+    quantile,
+)
 from typicality.rows.dask import dask_rows
 
 N_ROWS = 1700
@@ -177,3 +186,8 @@ def test_fits_are_those_of_the_array(both):
     assert_allclose(found.cluster_centers_, expected.cluster_centers_, rtol=1e-12, atol=1e-12)
     assert_array_equal(np.asarray(found.labels_), expected.labels_)
     assert found.n_iter_ == expected.n_iter_
+
+
+def test_zeros_of_both_signs_are_the_same_content():
+    X = np.array([[0.0, 1.0], [-0.0, 1.0], [0.0, 2.0]])
+    assert len(np.unique(content_hash(X))) == 2

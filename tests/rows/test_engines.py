@@ -83,21 +83,24 @@ def same_fit(one, other):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "n_blocks"),
+    ("estimator", "n_blocks", "weighted"),
     [
-        *((each, 3) for each in ESTIMATORS),
-        *((each, n) for each in (FUZZY, ONE_BY_ONE) for n in (1, 17)),
+        *((each, 3, False) for each in ESTIMATORS),
+        *((each, n, False) for each in (FUZZY, ONE_BY_ONE) for n in (1, 17)),
+        *((each, 3, True) for each in (FUZZY, *ESTIMATORS[2:6:3])),
     ],
     ids=repr,
 )
-def test_dask_gives_the_bits_of_the_fold_in_memory(X, estimator, n_blocks):
-    blocks = clone(estimator).fit(ArrayRows(X, cuts=CUTS[n_blocks]))
+def test_dask_gives_the_bits_of_the_fold_in_memory(X, weight, estimator, n_blocks, weighted):
+    cuts, weight = CUTS[n_blocks], weight if weighted else None
+    blocks = clone(estimator).fit(ArrayRows(X, weight, cuts))
     with dask.config.set(scheduler="synchronous"):
-        spread = clone(estimator).fit(chunked(X, CUTS[n_blocks]))
+        given = {"sample_weight": chunked(weight, cuts)} if weighted else {}
+        spread = clone(estimator).fit(chunked(X, cuts), **given)
         same_fit(blocks, spread)
         assert_array_equal(spread.labels_.compute(), blocks.labels_)
         assert_array_equal(spread.memberships_.compute(), blocks.memberships_)
-    plain = clone(estimator).fit(X)
+    plain = clone(estimator).fit(X, sample_weight=weight)
     assert_allclose(spread.cluster_centers_, plain.cluster_centers_, rtol=1e-12, atol=1e-12)
     assert_array_equal(blocks.labels_, plain.labels_)
 
@@ -116,17 +119,6 @@ def test_weights_may_come_from_the_table_of_the_rows(X, weight):
     with dask.config.set(scheduler="synchronous"):
         spread = clone(estimator).fit(both[:, :3], sample_weight=both[:, 3])
     same_fit(clone(estimator).fit(ArrayRows(X, weight, CUTS[3])), spread)
-
-
-@pytest.mark.parametrize("estimator", [FUZZY, *ESTIMATORS[2:6:3]], ids=repr)
-def test_weights_follow_their_rows_through_dask(X, weight, estimator):
-    cuts = CUTS[3]
-    blocks = clone(estimator).fit(ArrayRows(X, weight, cuts))
-    with dask.config.set(scheduler="synchronous"):
-        spread = clone(estimator).fit(chunked(X, cuts), sample_weight=chunked(weight, cuts))
-    same_fit(blocks, spread)
-    plain = clone(estimator).fit(X, sample_weight=weight)
-    assert_allclose(spread.cluster_centers_, plain.cluster_centers_, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -166,15 +158,6 @@ def write(path, X):
         ),
     }
     writers[path.suffix]()
-
-
-def test_many_files_are_one_table(tmp_path, monkeypatch, X):
-    monkeypatch.setattr(file, "BLOCK_ROWS", 100)
-    for number, part in enumerate(np.array_split(X, 4)):
-        write(tmp_path / f"part-{number}.parquet", part)
-    model = FuzzyCMeans(3, random_state=0).fit(open_rows(tmp_path / "part-*.parquet"))
-    same_fit(model, FuzzyCMeans(3, random_state=0).fit(ArrayRows(X, cuts=range(100, 1920, 100))))
-    assert list(model.feature_names_in_) == ["x1", "x2", "x3"]
 
 
 class KilledAt:
@@ -222,12 +205,13 @@ def test_dask_frames_have_names_and_refuse_text(X):
         FuzzyCMeans(3).fit(frames.from_pandas(frame, npartitions=4))
 
 
-def test_files_that_cannot_be_used_are_refused_by_name(tmp_path, X):
+def test_columns_of_files_are_used_or_refused_by_name(tmp_path, X):
     path = tmp_path / "rows.csv"
     path.write_text("a,b\n1,2\n3,x\n")
     with pytest.raises(TableError, match="line 3, column 'b'"):
         open_rows(path)
-    assert open_rows(path, columns=["a"]).n_rows == 2
+    rows = open_rows(path, columns=["a"])
+    assert FuzzyCMeans(2, random_state=0).fit(rows).feature_names_in_.tolist() == ["a"]
     with pytest.raises(TableError, match="no column 'c'"):
         open_rows(path, columns=["c"])
     path.write_text("a,b\n1,2\n3,\n")
@@ -266,7 +250,7 @@ def test_a_file_that_changes_between_passes_is_refused(tmp_path, X):
     np.save(path, X)
     rows = open_rows(path)
     np.save(path, X[:500])
-    with pytest.raises(TableError, match=r"changed|ends early"):
+    with pytest.raises(TableError, match="changed"):
         FuzzyCMeans(3).fit(rows)
 
 

@@ -221,9 +221,7 @@ def test_half_of_the_rows_calibrates_the_density_of_the_other_half(flat):
 
 
 @pytest.mark.parametrize(
-    "estimator",
-    [OneClusterPCM(), FuzzyCMeans(3, **GAUSSIAN), AlphaCutClustering()],
-    ids=repr,
+    "estimator", [OneClusterPCM(), FuzzyCMeans(3, **GAUSSIAN), AlphaCutClustering()], ids=repr
 )
 def test_models_are_saved_without_what_is_lazy(tmp_path, X, estimator):
     with dask.config.set(scheduler="synchronous"):

@@ -41,8 +41,7 @@ def test_quantiles_have_the_bits_of_numpy(X, n):
 
 
 @pytest.mark.parametrize(
-    ("scale", "log"),
-    [("robust", "auto"), ("standard", "all"), ("none", "none")],
+    ("scale", "log"), [("robust", "auto"), ("standard", "all"), ("none", "none")]
 )
 @pytest.mark.parametrize(("missing", "rate"), [("error", 0.0), ("median", 0.1)])
 def test_scaler_of_blocks_is_that_of_an_array(X, rng, scale, log, missing, rate):

@@ -1,6 +1,5 @@
 """Sparse rows: the same clusters as the same rows in an array, without making them dense."""
 
-import pickle
 import subprocess
 import sys
 
@@ -10,7 +9,6 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-import typicality
 from typicality import (
     AdaptivePCM,
     AlphaCutClustering,
@@ -21,10 +19,7 @@ from typicality import (
     SequentialPCM,
     SparseAdaptivePCM,
 )
-from typicality._sparse import (
-    sparse_distances,
-    sparse_rows,
-)
+from typicality._sparse import sparse_distances, sparse_rows
 from typicality.kernels import Gaussian, LocalGaussian
 from typicality.rows import DistinctRows, SparseRows, content_hash
 
@@ -143,19 +138,6 @@ def untidy(X):
     order = np.lexsort((-columns, rows))
     ends = np.append(0, np.cumsum(np.bincount(rows, minlength=n)))
     return sp.csr_matrix((data[order], columns[order], ends), shape=X.shape)
-
-
-@pytest.mark.parametrize("estimator", [CMEANS[0], BY_KERNEL[3], OneClusterPCM()], ids=repr)
-def test_models_of_sparse_rows_are_saved_and_pickled(tmp_path, X, estimator):
-    rows = sp.csr_array(X)
-    model = clone(estimator).fit(rows)
-    typicality.save(model, tmp_path / "model")
-    for loaded in (typicality.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
-        assert_array_equal(loaded.predict(rows), model.predict(rows))
-        assert_array_equal(loaded.transform(rows), model.transform(rows))
-
-
-# ---- text and categories ------------------------------------------------------------------------
 
 
 # ---- refusals -----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typicality.membership.spread import AdaptedSpread
 from typicality.solve.indices import PartitionIndex
 from typicality.solve.picard import PicardResult, Status, picard
 from typicality.solve.schedules import Sequential, follow_path, lambda_grid, rising_path
-from typicality.solve.step import Alternation
+from typicality.solve.step import Alternation, ClusterState
 from typicality.spaces import Euclidean, Gaps
 
 
@@ -59,6 +59,20 @@ def test_sequential_tries_the_densest_free_row_when_the_farthest_fails(rng):
     assert one._farthest(state) >= 200
     everywhere = Possibilistic1996(np.ones(1))
     assert one.gaps.densest(everywhere, state.prototypes) is None
+
+
+def test_an_attempt_that_failed_is_left_out_once_and_then_repeated(sequential):
+    """No row begins a cluster that lives: every round returns the clusters before it."""
+    attempts = []
+
+    def run(state):
+        attempts.append(state.prototypes.n_clusters)
+        two = state.prototypes.take(np.arange(2)), state.rule.with_spread(state.rule.eta[:2])
+        return PicardResult(ClusterState(*two), Status.CONVERGED, (0.0,), (0.0,))
+
+    stuck, state = replace(sequential, run=run), sequential.begin(0.05)
+    follow_path(stuck, np.full(5, 0.05), state, made_up([0.0] * 20), run)
+    assert attempts.count(3) == 2 * 3  # at the first, the third and the fifth value; two rows each
 
 
 def test_lambda_grid_rises_to_the_collapse(sequential):

@@ -68,6 +68,7 @@ def itself(X):
     return X
 
 
+N_ROWS = 530  # of which compiled code takes more than one tile
 SPACES = {  # how to open it, and the map from rows to their places in it
     "input": (Euclidean, itself),
     "balls": (lambda X, weight=None: Ellipsoidal(X, weight, shrinkage=1.0), itself),
@@ -84,9 +85,9 @@ one_of_each_rule = pytest.mark.parametrize("index", ONE_OF_EACH_RULE.values(), i
 @pytest.fixture(params=SPACES)
 def case(request, rng):
     """A way to open a space, its map, rows of which two are equal, and weights."""
-    X = rng.normal(size=(300, 3)) + rng.choice([-2.0, 2.0], size=(300, 1))
+    X = rng.normal(size=(N_ROWS, 3)) + rng.choice([-2.0, 2.0], size=(N_ROWS, 1))
     X[7] = X[11]
-    return *SPACES[request.param], X, rng.integers(0, 4, size=300).astype(float)
+    return *SPACES[request.param], X, rng.integers(0, 4, size=N_ROWS).astype(float)
 
 
 def rows_for(space, X):

@@ -6,15 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
 from instances import RULE_NAMES, rules, sums_of
-from reference import input_space as reference
-from typicality._threads import one_blas_thread
-from typicality.membership import (
-    Fuzzy,
-    Hard,
-)
+from typicality.membership import Fuzzy, Hard
 from typicality.spaces import Centroids, Euclidean
 
 pytestmark = pytest.mark.usefixtures("module_compiling")
@@ -22,40 +16,11 @@ pytestmark = pytest.mark.usefixtures("module_compiling")
 every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
 
 
-class WithoutCompiledForm:
-    """A rule that has only its array form."""
-
-    def __init__(self, rule):
-        self._rule = rule
-
-    def __getattr__(self, name):
-        return getattr(self._rule, name)
-
-    compiled_form = None
-
-
 def sample(rng, n, d, c, dtype=np.float64):
     X = rng.normal(size=(n, d)).astype(dtype)
     centers = rng.normal(size=(c, d)).astype(dtype)
     weight = rng.integers(0, 4, size=n).astype(dtype)
     return X, weight, centers
-
-
-@every_rule
-@pytest.mark.parametrize(
-    ("n", "d", "c", "weighted"), [(7, 1, 1, False), (300, 3, 5, True), (1030, 9, 4, True)]
-)
-def test_sweep_equals_the_slow_twin(rng, index, n, d, c, weighted):
-    X, weight, centers = sample(rng, n, d, c)
-    rule = rules(c)[index]
-    space = Euclidean(X, weight if weighted else None)
-    sweep = space.sweep(rule, space.at(centers))
-    full = weight if weighted else np.ones(n)
-    expected, objective, mass, _ = reference.step(rule, X, full, centers)
-    reached = mass > 1e-300
-    assert_allclose(sweep.prototypes.centers[reached], expected[reached], rtol=1e-10, atol=1e-12)
-    assert_allclose(sweep.mass, mass, rtol=1e-11, atol=1e-300)
-    assert_allclose(sweep.objective, objective, rtol=1e-11)
 
 
 @every_rule
@@ -114,28 +79,6 @@ def test_compiled_form_equals_the_array_form_near_and_far(index, dtype, scale, s
     tolerance = 1e-9 if dtype is np.float64 else 3e-4
     assert_allclose(moments.objective, rule.objective(u, sqdist).sum(), rtol=tolerance)
     assert_allclose(prototypes.memberships(rule, X), u, atol=tolerance, rtol=100 * tolerance)
-
-
-@pytest.mark.parametrize("n_features", [2, 500])
-def test_input_space_does_not_depend_on_threads(rng, n_features):
-    X = rng.normal(size=(4000, n_features))
-    memberships = rng.random((4000, 5))
-    seen = []
-    for limit in (1, 2):
-        with threadpool_limits(limit), one_blas_thread():  # as in every fit
-            space = Euclidean(X)
-            prototypes = space.prototypes(memberships)
-            slow = sums_of(WithoutCompiledForm(Fuzzy(2.0)), prototypes, X)
-            seen.append(
-                (
-                    space.rows.features.mean,
-                    space.rows.features.variance,
-                    prototypes.offsets,
-                    slow.sums,
-                )
-            )
-    for one, other in zip(*seen, strict=True):
-        assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("shape", [(300, 7), (7, 300), (600, 700)])

@@ -73,3 +73,16 @@ def test_neighbours_are_the_nearest_alone_and_in_a_batch(rng, n_rows, n_features
     alone = [neighbours_of(search, point[None], k) for point in asking[::50]]
     assert_array_equal(near.rows[::50], np.concatenate([each.rows for each in alone]))
     assert all(len(set(row)) == len(row) for row in near.rows.tolist())
+
+
+@pytest.mark.parametrize("decimals", [1, 15])
+def test_rows_that_face_another_group_contain_all_shortest_bridges(rng, decimals):
+    rows = rng.normal(size=(300, 3)).round(decimals)
+    rows[:100, 0] += 5.0
+    own, others = np.arange(100), np.arange(100, 300)
+    sqdist = np.sum((rows[own][:, None] - rows[others]) ** 2, axis=2)
+    kept, kept_others = NearestRows(rows).facing(own, others)
+    one, other = np.nonzero(sqdist == sqdist.min())
+    assert np.isin(own[one], kept).all()
+    assert np.isin(others[other], kept_others).all()
+    assert len(kept) + len(kept_others) < 150

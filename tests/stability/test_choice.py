@@ -64,9 +64,6 @@ def test_a_single_cluster_is_chosen_only_if_nothing_else_is_there(apart):
     assert np.isnan(table.mean[0])
 
 
-# ---- numbers of clusters ------------------------------------------------------------------------
-
-
 # ---- the table ----------------------------------------------------------------------------------
 
 
@@ -86,10 +83,7 @@ def test_scores_are_the_stabilities_of_the_settings_on_the_same_splits(apart):
 
 @pytest.mark.parametrize(
     ("detector", "grid"),
-    [
-        (OneClusterPCM(), {"sigma": [0.5, 4.0]}),
-        (KernelDensity(), {"bandwidth": [0.3, 3.0]}),
-    ],
+    [(OneClusterPCM(), {"sigma": [0.5, 4.0]}), (KernelDensity(), {"bandwidth": [0.3, 3.0]})],
 )
 def test_detectors_are_judged_by_their_outliers(detector, grid, apart):
     options = {"rates": (0.05, 0.2), "n_repeats": 3}

@@ -13,22 +13,10 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from reference.stability import (
-    distance_by_permutations,
-    instability_of_a_split,
-    seeds_of,
-)
-from typicality import (
-    AlphaCutClustering,
-    FuzzyCMeans,
-    OneClusterPCM,
-    SequentialPCM,
-)
+from reference.stability import distance_by_permutations, instability_of_a_split, seeds_of
+from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM, SequentialPCM
 from typicality.exceptions import ClusteringWarning
-from typicality.stability import (
-    clustering_stability,
-    labelling_distance,
-)
+from typicality.stability import clustering_stability, labelling_distance
 
 CENTRES = [[0, 0], [9, 0], [0, 9]]
 

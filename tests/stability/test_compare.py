@@ -118,9 +118,6 @@ def test_comparison_samples_many_rows(apart):
     assert found.label_agreement["known"]["k-means"] == 1.0
 
 
-# ---- what is shown -------------------------------------------------------------------------------
-
-
 # ---- hostile input -------------------------------------------------------------------------------
 
 ROWS = np.arange(40.0).reshape(20, 2)

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn import config_context
 
 from instances import KERNELS
+from typicality.compiled import small
 from typicality.kernels import Function
 from typicality.sums import (
     Dense,
@@ -27,6 +28,16 @@ def test_products_and_sums_at_rows_agree_whatever_the_blocks(rng, monkeypatch, n
         assert_allclose(Dense(columns, X, keep=False).complement(W), whole, rtol=rtol)
     alone = [DenseSums(columns, W).at(X[i : i + 1], complement=True) for i in range(500)]
     assert_allclose(np.concatenate(alone), whole, rtol=rtol)
+
+
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(1, 2), (7, 2), (33, 3), (1030, 5)])
+def test_products_by_blas_and_by_compiled_code_agree(rng, monkeypatch, n_rows, n_columns):
+    X, W = rng.normal(size=(n_rows, 3)), rng.random((n_rows, n_columns))
+    products = []
+    for longest in (-1.0, np.inf):
+        monkeypatch.setattr(small, "_LONGEST", longest)
+        products.append(Dense(KernelColumns(KERNELS[1], X), X).complement(W))
+    assert_allclose(*products, rtol=1e-13)
 
 
 def test_blocks_honour_working_memory(rng):

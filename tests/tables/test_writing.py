@@ -37,23 +37,8 @@ def test_an_empty_label_is_an_empty_cell(tmp_path):
 
 
 NUMBERS = [0.0, -0.0, 1.0, -1.0, 0.1, 1 / 3, 1e-4, 1e-5, 0.5e-9, 1e8, 123456789.4, 1e9, 1e22, 1e300]
-NUMBERS += [
-    9.9999999996e-6,
-    9.9999999996e-5,
-    1e-14,
-    9.99e-15,
-    1.5e-10,
-    3.25e-14,
-    0.1234567895,
-    0.12345678949999999,
-    0.99999999999,
-    9.9999999995,
-    5e-324,
-    np.inf,
-    -np.inf,
-]
-
-
+NUMBERS += [9.9999999996e-6, 9.9999999996e-5, 1e-14, 9.99e-15, 1.5e-10, 3.25e-14, 5e-324, np.inf]
+NUMBERS += [0.1234567895, 0.12345678949999999, 0.99999999999, 9.9999999995, -np.inf]
 SMALL = st.builds(lambda m, e: m * 10.0**-e, st.floats(0.9, 11), st.integers(3, 16))
 
 
@@ -77,11 +62,7 @@ def test_taken_names_get_a_suffix(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("label,x\n1,2\n")
     assert written(path, {"label": np.array([0])}) == "label,x,label_new\n1,2,0\n"
-    assert free_names(["a", "a_new"], ["a", "b", "a"]) == [
-        "a_new_2",
-        "b",
-        "a_new_3",
-    ]
+    assert free_names(["a", "a_new"], ["a", "b", "a"]) == ["a_new_2", "b", "a_new_3"]
 
 
 def test_writer_refuses_columns_of_other_lengths(tmp_path):

@@ -67,7 +67,7 @@ def run_sums(name: str) -> None:
     from typicality import kernels
     from typicality.compiled import small
     from typicality.kernels.stationary import compiled_distances
-    from typicality.sums import KernelColumns, Tiles
+    from typicality.sums import Dense, KernelColumns, Tiles
     from typicality.sums.tails import ExactTails
 
     small._LONGEST = -1.0
@@ -76,6 +76,7 @@ def run_sums(name: str) -> None:
     operator = Tiles(columns, single=True)
     operator.complement(ones)
     operator.expansion(ones).at(rows)
+    Dense(columns, rows).complement(np.ones((200, 2)))
     ExactTails(columns, ones[:, 0], ones[:, 0], nearest=0.0).log_sums(rows)
     compiled_distances(rows, rows, "cityblock" if name == "Laplacian" else "sqeuclidean")
 

@@ -197,8 +197,10 @@ def _halves(rows: Rows, seed: float) -> tuple[Rows, None, Rows]:
 
 def calibrate(
     rows: Rows, judge: Callable[[Floats], Scored], rate: float
-) -> tuple[float, Calibration]:
+) -> tuple[float, Calibration, Doubles | None]:
     """The score below which a share of the rows is, and their sums to compare new rows with.
+
+    Third is `apart` of all rows, if these are in memory, have weights and have it.
 
     Costs a number per row in memory; of more than 33 million rows, the quantile is found by further
     passes, and p-values compare with a histogram, which can only make them larger.
@@ -216,17 +218,20 @@ def calibrate(
         offset = quantile(rows, lambda block: judge(block.X).scores, rate)
         counted = histogram(rows, lambda block: judge(block.X).least)
         copies = counted.weight / counted.unit
-        return offset, Calibration(counted.lower_ends, copies, False)
+        return offset, Calibration(counted.lower_ends, copies, False), None
 
-    def judged(block: Block) -> list[tuple[Doubles, ...]]:
+    def judged(block: Block) -> list[tuple[Any, ...]]:
         weight = np.ones(len(block.X)) if block.weight is None else block.weight
         counted = np.flatnonzero(weight)
         X = block.X if len(counted) == len(weight) else block.X[counted]
         if not len(counted):
             return []
         found = judge(X)
-        return [(found.scores, found.least, weight[counted].astype(np.float64))]
+        apart = found.apart if rows.in_memory and len(X) == rows.n_rows else None
+        return [(found.scores, found.least, weight[counted].astype(np.float64), apart)]
 
     parts = rows.gather(judged)
-    scores, log_sums, copies = map(np.concatenate, zip(*parts, strict=True))
-    return weighted_quantile(scores, rate, copies), Calibration(log_sums, copies, False)
+    *columns, apart = zip(*parts, strict=True)
+    scores, log_sums, copies = map(np.concatenate, columns)
+    offset = weighted_quantile(scores, rate, copies)
+    return offset, Calibration(log_sums, copies, False), apart[0]

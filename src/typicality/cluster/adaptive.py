@@ -558,12 +558,12 @@ class SequentialPCM(AdaptiveClusterer):
 
     With ``lam="auto"``, the clusters are computed for up to 50 increasing values of `lam`. They
     start with a single cluster, and each value continues with the clusters of the value before. If
-    the farthest row gives no new cluster, the densest row that is in no cluster is tried. The
-    clusters with the smallest Bayesian information criterion (BIC) are chosen. The BIC is that of a
-    model with Gaussian clusters, and uniform noise for the rows in no cluster. In the space of a
-    kernel, the largest Calinski-Harabasz index is used instead. Only clusters that are also found
-    at the next smaller and the next larger value can be chosen. `lambda_path_` has the values and
-    results.
+    the farthest row gives no new cluster, the densest row that is in no cluster is tried. A row
+    that gives none is left out at the next value. The clusters with the smallest Bayesian
+    information criterion (BIC) are chosen. The BIC is that of a model with Gaussian clusters, and
+    uniform noise for the rows in no cluster. In the space of a kernel, the largest
+    Calinski-Harabasz index is used instead. Only clusters that are also found at the next smaller
+    and the next larger value can be chosen. `lambda_path_` has the values and results.
 
     This choice uses a sample of at most 1,500 rows (500 in the space of a kernel), with a tolerance
     of 1e-3 and 100 iterations per new cluster. All rows are then fitted from the chosen clusters,

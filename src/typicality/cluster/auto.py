@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClusterMixin
+from sklearn.base import ClusterMixin, clone
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -37,6 +37,8 @@ _MOST_ROWS = 2000  # for the methods that are only asked for their opinion, and 
 _MOST_CLUSTERS = 12
 _AGREES = 0.7  # adjusted Rand index of a mixture and a split by density
 _STARTS = 3
+_STEPS = 30  # of round groups whose silhouettes are compared
+_FEWEST_OF_HALVES = 20  # rows, for an agreement of fits to two halves
 
 _DENSITY, _MIXTURE, _ROUND = "density", "a Gaussian mixture", "round groups"
 
@@ -89,10 +91,11 @@ class AutoClustering(ClusterMixin, Estimator):
         The fitted estimator of the chosen method.
     explanation_ : str
         What was chosen, why, and how many clusters the runs of the mixture find.
-    agreement_ : float
-        How stable the result is, at most 1. For a mixture, the mean adjusted Rand index between the
-        result and those of runs on parts of the rows. For density, that between the result and
-        those at other scales. It is 0 for round groups.
+    agreement_ : float or None
+        How stable the result is, at most 1: the mean adjusted Rand index between the result and
+        those for parts of the rows. For a mixture, these are its runs; for the other methods, fits
+        to two halves of the rows, with at most 2,000 rows each. For one cluster, it is the share of
+        halves with one cluster. None with fewer than 20 rows.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
@@ -225,16 +228,18 @@ class AutoClustering(ClusterMixin, Estimator):
                 f"at_least={self.at_least} is more than the number of distinct rows of X "
                 f"(n_samples={len(rows)}). Choose a smaller at_least, or pass more data."
             )
-        seed = 0 if self.random_state is None else self.random_state
-        methods = _Methods(rows, check_random_state(seed))
-        tried = self._try(methods, rows.shape[1])
+        random = check_random_state(0 if self.random_state is None else self.random_state)
+        methods = _Methods(rows, int(random.randint(2**31 - 1)))
+        with part(0.0, 0.6):
+            tried = self._try(methods, rows.shape[1])
         chosen = tried[-1]
+        with part(0.6, 1.0):
+            self.agreement_ = methods.agreement(chosen)
         self.estimator_ = chosen.model
         self.labels_ = chosen.model.labels_
         self.n_clusters_ = chosen.model.n_clusters_
         self.memberships_ = chosen.model.memberships_
         self.explanation_ = self._explain(tried)
-        self.agreement_ = getattr(chosen.model, "agreement_", 0.0)  # nothing else sees round groups
         if hasattr(self, "feature_names_in_"):
             chosen.model.feature_names_in_ = self.feature_names_in_
         if weight is not None:
@@ -252,7 +257,7 @@ class AutoClustering(ClusterMixin, Estimator):
         for place, (name, at_least) in enumerate(turns):
             if not tried or not self._is_enough(tried[-1]):
                 with part(place / len(turns), (place + 1) / len(turns)):
-                    tried.append(methods.fit(name, at_least=at_least))
+                    tried.append(methods.fit(name, at_least))
         return tried
 
     def _try_density_first(self, methods: "_Methods") -> list["_Answer"]:
@@ -266,14 +271,14 @@ class AutoClustering(ClusterMixin, Estimator):
         if self._is_enough(density):
             return [density]
         with part(0.5, 0.7):
-            mixture = methods.fit(_MIXTURE, at_least=self.at_least)
+            mixture = methods.fit(_MIXTURE, self.at_least)
         plain = self._is_enough(mixture) and mixture.model._is_plain
         if self.at_least > 1 and plain:
             return [density, mixture]
         if self.at_least == 1 and not (plain and mixture.model._overlap):
             return [density]
         with part(0.7, 1.0):
-            split = methods.fit(_DENSITY, at_least=max(2, self.at_least))
+            split = methods.fit(_DENSITY, max(2, self.at_least))
         if self.at_least > 1:
             return [density, split]
         core = split.model.labels_ >= 0
@@ -304,11 +309,12 @@ class AutoClustering(ClusterMixin, Estimator):
 class _Answer(NamedTuple):
     """A method: its name in a sentence, its model, its warnings, and what else is to be said.
 
-    A split that the method does not see by itself was `asked_for`.
+    A split that the method does not see by itself was `asked_for`. `rows` are those of the fit.
     """
 
     name: str
     model: Any
+    rows: Floats
     warnings: tuple[Any, ...]
     asked_for: bool
     remarks: tuple[str, ...] = ()
@@ -317,11 +323,11 @@ class _Answer(NamedTuple):
 class _Methods:
     """The methods, fitted to rows in any order."""
 
-    def __init__(self, rows: Floats, random: np.random.RandomState) -> None:
-        self._rows, self._seed = array_of(rows), int(random.randint(2**31 - 1))
+    def __init__(self, rows: Floats, seed: int) -> None:
+        self._rows, self._seed = array_of(rows), seed
         self._order = lexicographic_order(self._rows)
 
-    def fit(self, name: str, *, at_least: int = 1) -> _Answer:
+    def fit(self, name: str, at_least: int = 1) -> _Answer:
         """The answer of a method, with at least this number of clusters."""
         stepped = name == _DENSITY and has_steps(self._rows)
         with part(0.0, 0.5 if stepped else 1.0):
@@ -332,11 +338,37 @@ class _Methods:
             other = self._without_steps(at_least)
         return other if other.model.n_clusters_ < answer.model.n_clusters_ else answer
 
+    def agreement(self, answer: _Answer) -> float | None:
+        """The mean adjusted Rand index of an answer with those for two halves of the rows.
+
+        For one cluster, it is the share of halves with one cluster: rows that belong to none, which
+        are a group of their own elsewhere, would decide it.
+        """
+        model = answer.model
+        if answer.name == _MIXTURE:
+            agreement: float = model.agreement_
+            return agreement
+        if len(self._rows) < _FEWEST_OF_HALVES:
+            return None
+        some = np.random.RandomState(0).permutation(self._order)[: 2 * _MOST_ROWS]
+        rows, labels, indices = answer.rows[some], model.labels_[some], []
+        for first in (0, 1):
+            with part(first / 2, (first + 1) / 2), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # those of the fit to all rows are told
+                half = clone(model).fit(rows[first::2])
+            one = model.n_clusters_ == 1
+            index = (
+                half.n_clusters_ == 1 if one else adjusted_rand_score(labels, half.predict(rows))
+            )
+            indices.append(index)
+        return float(np.mean(indices))
+
     def _fitted(self, name: str, at_least: int, rows: Floats) -> _Answer:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = self._method(name, at_least).fit(rows)
-        return _Answer(name, model, tuple(each.message for each in caught), at_least > 1)
+        told = tuple(each.message for each in caught)
+        return _Answer(name, model, rows, told, at_least > 1)
 
     def _method(self, name: str, at_least: int) -> Any:
         if name == _DENSITY:
@@ -372,7 +404,7 @@ class _Methods:
         for number in range(at_least, min(_MOST_CLUSTERS, n_distinct - 1) + 1):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # nobody needs those of a comparison
-                labels = self._entropic(number).fit(some).labels_
+                labels = self._entropic(number).set_params(max_iter=_STEPS).fit(some).labels_
             if labels.max() + 1 == number:  # no prototypes coincide
                 scores[number] = silhouette_score(some, labels)
         return max(scores, key=lambda number: scores[number], default=None)

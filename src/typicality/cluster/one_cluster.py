@@ -61,6 +61,7 @@ from typicality.metrics.discoveries import select_discoveries
 from typicality.rows import Rows, is_blockwise, rows_in_memory
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import Alternation, ClusterState, Step
+from typicality.spaces.gram import sqdist_of_products
 from typicality.sums import KernelColumns
 
 LOOP_SHARE = 0.7  # of the time of a fit; the rest is the scores of all rows
@@ -773,14 +774,15 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
             result = solve_one_cluster(self, opened.space, callbacks, weights=self.weights)
         space: Any = opened.space
         state = result.state
-        self.__dict__.update(self._for_prediction(state, opened, reference))
-        self.__dict__.update(self._record(opened, result))
+        attributes = self._for_prediction(state, opened, reference)
+        self.__dict__.update(attributes | self._record(opened, result))
         if is_all:
             found = space.outcome(state.rule, state.prototypes, labels=False)
             self.typicality_ = found.memberships[:, 0]
         else:
-            mean, rule, read = self._left_out.mean, self._rule, self._reader.read
-            self.typicality_ = map_rows(given, lambda X: mean.memberships(rule, read(X))[:, 0])
+            if given is not rows or "typicality_" not in attributes:
+                mean, rule, read = self._left_out.mean, self._rule, self._reader.read
+                self.typicality_ = map_rows(given, lambda X: mean.memberships(rule, read(X))[:, 0])
             del self.weights_
             self.sums_ = how_learned(learned, len(given), self.sums_)
         warn_about_density(self, space, result)
@@ -824,6 +826,7 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         eta = float(rule.eta[0])
         scores = LeaveOneOut.of(state.prototypes, space, eta)
         calibration: Calibration | None = None  # made at the first use
+        typicality: dict[str, Floats] = {}
         if self.calibration == "split":
             # New rows are compared with rows that took no part: none is taken for a training row.
             scores = replace(scores, nearest=-1.0)
@@ -836,9 +839,12 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
                 calibration = Calibration(log_sums, copies, True)
         else:
             judge = lambda X: scores.judge(opened.reader.read(X))  # noqa: E731
-            offset, calibration = calibrate(reference, judge, self._rate)
+            offset, calibration, apart = calibrate(reference, judge, self._rate)
             copies = calibration.copies
-        return {
+            if apart is not None and self.calibration != "split":
+                sqdist = sqdist_of_products(apart[:, None], scores.mean.energy)
+                typicality["typicality_"] = rule.memberships(sqdist)[:, 0].astype(reference.dtype)
+        return typicality | {
             "_rule": rule,
             "_reader": opened.reader,
             "_left_out": scores,

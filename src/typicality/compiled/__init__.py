@@ -3,6 +3,7 @@
 `jit` compiles and caches, `arithmetic` has exp and log that vectorise, `sweep` is the pass over all
 rows with a membership rule. Kernel sums run over blocks of rows: `blocks` evaluates a kernel
 between blocks, `pair_sums` sums over pairs of blocks, `point_sums` over the blocks near a point.
+`products` multiplies a matrix that is kept.
 
 The formulas themselves are not here. A rule or a kernel has a `compiled_form`: a named tuple with
 its parameters, whose class has a static method `functions` that makes the compiled functions. It

@@ -14,6 +14,8 @@ from numpy import float32
 
 from typicality.compiled.jit import EXACT, INLINED, exact, inlined, of_form
 
+MANY_FEATURES = 32  # more of them are summed in double precision, whatever the promise
+
 # ---- the functions of a kernel ------------------------------------------------------------------
 
 
@@ -51,11 +53,10 @@ def distance_at(form, share):
 
 
 @inlined
-def _one_feature(form, columns, j, rows, i, fresh, out):
-    a = rows[j, i]
+def _one_feature(form, columns, rows, i, out):
+    a = rows[0, i]
     for r in range(out.size):
-        added = part(form, columns[j, r] - a)
-        out[r] = added if fresh else out[r] + added
+        out[r] = part(form, columns[0, r] - a)
 
 
 @inlined
@@ -67,39 +68,15 @@ def _two_features(form, columns, j, rows, i, fresh, out):
 
 
 @inlined
-def _eight_features(form, columns, j, rows, i, fresh, out):
-    a, b, c, d = rows[j, i], rows[j + 1, i], rows[j + 2, i], rows[j + 3, i]
-    e, f, g, h = rows[j + 4, i], rows[j + 5, i], rows[j + 6, i], rows[j + 7, i]
-    for r in range(out.size):
-        added = (
-            (part(form, columns[j, r] - a) + part(form, columns[j + 1, r] - b))
-            + (part(form, columns[j + 2, r] - c) + part(form, columns[j + 3, r] - d))
-        ) + (
-            (part(form, columns[j + 4, r] - e) + part(form, columns[j + 5, r] - f))
-            + (part(form, columns[j + 6, r] - g) + part(form, columns[j + 7, r] - h))
-        )
-        out[r] = added if fresh else out[r] + added
-
-
-@inlined
 def distances(form, columns, rows, i, out):
-    """Distances of row i of a block to the rows of another; features in groups of 8, 2 and 1."""
+    """Distances of row i of a block to the rows of another; features two by two."""
     n_features = columns.shape[0]
     done = n_features % 2
     if done:
-        _one_feature(form, columns, 0, rows, i, True, out)
-    elif n_features % 8:
-        _two_features(form, columns, 0, rows, i, True, out)
-        done = 2
-    else:
-        _eight_features(form, columns, 0, rows, i, True, out)
-        done = 8
-    while (n_features - done) % 8:
-        _two_features(form, columns, done, rows, i, False, out)
-        done += 2
+        _one_feature(form, columns, rows, i, out)
     while done < n_features:
-        _eight_features(form, columns, done, rows, i, False, out)
-        done += 8
+        _two_features(form, columns, done, rows, i, done == 0, out)
+        done += 2
 
 
 @exact
@@ -139,6 +116,13 @@ def _add_feature(form, columns, j, rows, a, b, c, d, sums):
         sums[1, r] += part(form, x0 - b0)
         sums[2, r] += part(form, x0 - c0)
         sums[3, r] += part(form, x0 - d0)
+
+
+@inlined
+def distances_of_four(form, columns, rows, a, b, c, d, out):
+    """Distances of four rows of a block to the rows of another, for many features."""
+    out[:] = 0.0
+    add_features(form, columns, 0, columns.shape[0], rows, a, b, c, d, out)
 
 
 @inlined

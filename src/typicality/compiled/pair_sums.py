@@ -4,15 +4,14 @@ from numpy import empty, float32, float64, int64
 
 from typicality.compiled.arithmetic import clear
 from typicality.compiled.blocks import (
-    add_features,
+    MANY_FEATURES,
     distance_between,
     distances,
+    distances_of_four,
     evaluate,
     relative_to,
 )
 from typicality.compiled.jit import Loop, inlined
-
-_MANY_FEATURES = 32  # more of them are summed in double precision, whatever the promise
 
 
 @inlined
@@ -44,10 +43,8 @@ def _add_tile(
         for k in range(n_columns):
             clear(sums[k])
         for i in range(start, min(start + 32, n_rows), 4):
-            if columns.shape[0] > _MANY_FEATURES:
-                values[:] = 0.0
-                n_features = columns.shape[0]
-                add_features(form, columns, 0, n_features, rows, i, i + 1, i + 2, i + 3, values)
+            if columns.shape[0] > MANY_FEATURES:
+                distances_of_four(form, columns, rows, i, i + 1, i + 2, i + 3, values)
             else:
                 for p in range(4):
                     distances(form, columns, rows, i + p, values[p])

@@ -7,9 +7,11 @@ from numpy import empty, float32, float64, inf, int64, log, sqrt
 
 from typicality.compiled.arithmetic import bits, clear, from_bits
 from typicality.compiled.blocks import (
+    MANY_FEATURES,
     distance_at,
     distance_between,
     distances,
+    distances_of_four,
     evaluate,
     log_profile,
     part,
@@ -30,23 +32,23 @@ _A_LITTLE_MORE = 1.0 + 1e-9  # each point looks for itself at what a group of po
 
 
 @inlined
-def _next_leaf(form, blocks, lower, upper, skips, limits, nearest_first, waiting, n_waiting):
-    """Walk on to the next leaf: its number, or -1 at the end, and how many nodes are waiting.
+def _next_leaf(form, blocks, lower, upper, skips, limits, nearest_first, waiting):
+    """Walk on to the next leaf: its number, or -1 at the end.
 
-    A walk begins with the root, node 0, waiting. It leaves out a node with all below it where
-    `skips(form, distance, node, limits)`, given the distance of the node to the box from `lower` to
-    `upper`. Leaves come in their order; with `nearest_first`, the nearer child of a node comes
-    before the other.
+    A walk begins with one node waiting, the root: `waiting` has their number, then the nodes. It
+    leaves out a node with all below it where `skips(form, distance, node, limits)`, given the
+    distance of the node to the box from `lower` to `upper`. Leaves come in their order; with
+    `nearest_first`, the nearer child of a node comes before the other.
     """
-    while n_waiting:
-        n_waiting -= 1
-        node = waiting[n_waiting]
+    while waiting[0]:
+        node = waiting[waiting[0]]
+        waiting[0] -= 1
         distance = distance_between(form, lower, upper, blocks.lower[node], blocks.upper[node])
         if skips(form, distance, node, limits):
             continue
         leaf = node - (blocks.columns.shape[0] - 1)
         if leaf >= 0:
-            return leaf, n_waiting
+            return leaf
         left, right = 2 * node + 1, 2 * node + 2
         if nearest_first:
             to_left = distance_between(form, lower, upper, blocks.lower[left], blocks.upper[left])
@@ -55,10 +57,9 @@ def _next_leaf(form, blocks, lower, upper, skips, limits, nearest_first, waiting
             )
             if to_right < to_left:
                 left, right = right, left
-        waiting[n_waiting] = right
-        waiting[n_waiting + 1] = left
-        n_waiting += 2
-    return -1, 0
+        waiting[waiting[0] + 1], waiting[waiting[0] + 2] = right, left
+        waiting[0] += 2
+    return -1
 
 
 @inlined
@@ -108,6 +109,12 @@ def _distances_to_box(form, group, lower, upper, out):
 def _add_row(form, group, p, columns, complement, weights, units, values, sums, i):
     """Add one block to the sums of one point."""
     distances(form, columns, group, p, values)
+    _add_values(form, complement, weights, units, values, sums, i)
+
+
+@inlined
+def _add_values(form, complement, weights, units, values, sums, i):
+    """The same, given the distances of the rows of the block."""
     evaluate(form, complement, values)
     for k in range(weights.shape[0]):
         total = values.dtype.type(0)
@@ -117,12 +124,27 @@ def _add_row(form, group, p, columns, complement, weights, units, values, sums, 
 
 
 @inlined
+def _add_four_rows(
+    form, group, chosen, columns, complement, weights, units, values, sums, start
+):  # fmt: skip
+    """Add one block of many features to the sums of up to four points of a group.
+
+    A distance is the same whatever points are beside it: fewer than four are filled up.
+    """
+    last = chosen.size - 1
+    a, b, c, d = chosen[0], chosen[min(1, last)], chosen[min(2, last)], chosen[last]
+    distances_of_four(form, columns, group, a, b, c, d, values)
+    for p in range(chosen.size):
+        _add_values(form, complement, weights, units, values[p], sums, start + chosen[p])
+
+
+@inlined
 def _add_leaf_at(
     form, blocks, weights, leaf, reach, complement, group, group_32, to_points,
-    values, values_32, start, stop, sums, near,
+    values, values_32, chosen, start, stop, sums, near,
 ):  # fmt: skip
     """Add a leaf to the sums at those points of a group that it is near enough to."""
-    n_columns = sums.shape[1]
+    n_columns, n_chosen = sums.shape[1], 0
     narrow = blocks.narrow[leaf]
     if narrow:
         relative_to(group, blocks.centres[leaf], blocks.root, group_32)
@@ -134,16 +156,25 @@ def _add_leaf_at(
                     values_32, sums, start + p,
                 )  # fmt: skip
     columns, placed = blocks.columns[leaf], weights.placed[leaf]
+    many = columns.shape[0] > MANY_FEATURES
     for p in range(stop - start):
         if to_points[p] <= reach:
             for k in range(n_columns):
                 near[start + p, k] += weights.total[leaf, k]
             near[start + p, n_columns] += 1.0
-            if not (narrow and to_points[p] <= blocks.single_reach):
+            if many:
+                chosen[n_chosen] = p
+                n_chosen += 1
+            elif not (narrow and to_points[p] <= blocks.single_reach):
                 _add_row(
                     form, group, p, columns, complement, placed, weights.units,
-                    values, sums, start + p,
+                    values[0], sums, start + p,
                 )  # fmt: skip
+    for first in range(0, n_chosen, 4):
+        _add_four_rows(
+            form, group, chosen[first : min(first + 4, n_chosen)], columns, complement, placed,
+            weights.units, values, sums, start,
+        )  # fmt: skip
 
 
 @Loop
@@ -158,26 +189,24 @@ def sum_at(form, blocks, weights, reach, complement, points, first, last, sums, 
     lower, upper = empty(n_features, float64), empty(n_features, float64)
     group = empty((n_features, _POINTS_AT_ONCE), float64)
     group_32 = empty((n_features, _POINTS_AT_ONCE), float32)
-    to_points = empty(_POINTS_AT_ONCE, float64)
-    values = empty(leaf_rows, float64)
+    to_points, chosen = empty(_POINTS_AT_ONCE, float64), empty(_POINTS_AT_ONCE, int64)
+    values = empty((4, leaf_rows), float64)
     values_32 = empty(leaf_rows, float32)
     waiting = empty(_DEEPEST, int64)
     limits = (reach * _A_LITTLE_MORE,)
     for start in range(first, last, _POINTS_AT_ONCE):
         stop = min(start + _POINTS_AT_ONCE, last)
         _load_points(points, start, stop, group, lower, upper)
-        waiting[0], n_waiting = 0, 1
+        waiting[0], waiting[1] = 1, 0
         while True:
-            leaf, n_waiting = _next_leaf(
-                form, blocks, lower, upper, _too_far, limits, False, waiting, n_waiting
-            )
+            leaf = _next_leaf(form, blocks, lower, upper, _too_far, limits, False, waiting)
             if leaf < 0:
                 break
             node = leaf + n_leaves - 1
             _distances_to_box(form, group, blocks.lower[node], blocks.upper[node], to_points)
             _add_leaf_at(
                 form, blocks, weights, leaf, reach, complement, group, group_32, to_points,
-                values, values_32, start, stop, sums, near,
+                values, values_32, chosen, start, stop, sums, near,
             )  # fmt: skip
 
 
@@ -199,11 +228,9 @@ def coincidences_at(form, blocks, weights, copies, nearest, points, first, last,
     for i in range(first, last):
         for j in range(n_features):
             point[j, 0] = points[i, j]
-        waiting[0], n_waiting = 0, 1
+        waiting[0], waiting[1] = 1, 0
         while True:
-            leaf, n_waiting = _next_leaf(
-                form, blocks, points[i], points[i], _too_far, limits, False, waiting, n_waiting
-            )
+            leaf = _next_leaf(form, blocks, points[i], points[i], _too_far, limits, False, waiting)
             if leaf < 0:
                 break
             distances(form, blocks.columns[leaf], point, 0, values)
@@ -218,12 +245,10 @@ def _find_nearest(form, blocks, weights, node_weights, same_place, point, values
     """The distance and the weight of the nearest row elsewhere that has a weight."""
     best, best_weight = inf, 0.0
     at = point[:, 0]
-    waiting[0], n_waiting = 0, 1
+    waiting[0], waiting[1] = 1, 0
     while True:
         limits = (best, node_weights)
-        leaf, n_waiting = _next_leaf(
-            form, blocks, at, at, _not_nearer, limits, True, waiting, n_waiting
-        )
+        leaf = _next_leaf(form, blocks, at, at, _not_nearer, limits, True, waiting)
         if leaf < 0:
             return best, best_weight
         distances(form, blocks.columns[leaf], point, 0, values)
@@ -254,12 +279,10 @@ def log_sums_at(form, blocks, weights, node_weights, nearest, share, points, fir
         if best == inf:
             continue
         total = 0.0
-        waiting[0], n_waiting = 0, 1
+        waiting[0], waiting[1] = 1, 0
         while True:
             limits = (best, share * max(total, best_weight) / node_weights[0], node_weights)
-            leaf, n_waiting = _next_leaf(
-                form, blocks, points[i], points[i], _too_small, limits, True, waiting, n_waiting
-            )
+            leaf = _next_leaf(form, blocks, points[i], points[i], _too_small, limits, True, waiting)
             if leaf < 0:
                 break
             distances(form, blocks.columns[leaf], point, 0, values)
@@ -299,18 +322,16 @@ def nearest_keys(form, tree, points, k, mask, keys):
     waiting = empty(_DEEPEST, int64)
     reach = inf
     for i in range(len(points)):
-        point, found, n_found = points[i], keys[i], 0
+        point, found, n_found = points[i], keys[i], int64(0)  # a literal compiles `smallest` again
         if reach < inf:  # so many rows are within this radius, by the triangle inequality
             way = distance_between(form, point, point, points[i - 1], points[i - 1])
             reach = (sqrt(reach) + sqrt(way)) ** 2 * _A_LITTLE_MORE
         most = bits(reach) | mask
         for j in range(n_features):
             column[j, 0] = point[j]
-        waiting[0], n_waiting = 0, 1
+        waiting[0], waiting[1] = 1, 0
         while True:
-            leaf, n_waiting = _next_leaf(
-                form, tree, point, point, _beyond, (most,), True, waiting, n_waiting
-            )
+            leaf = _next_leaf(form, tree, point, point, _beyond, (most,), True, waiting)
             if leaf < 0:
                 break
             distances(form, tree.columns[leaf], column, 0, values)

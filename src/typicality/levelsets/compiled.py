@@ -20,7 +20,11 @@ _DEEP, _DEEP_POWER = -700.0, -1009.0  # a height that underflows, as a power of 
 _A_LITTLE_LESS = 1.0 - 1e-9
 _BITS_OF_INFINITY = 0x7FF0000000000000
 
-_inlined = njit(forceinline=True)
+# No function here makes an array, so references to arrays need no counting. To count them took a
+# quarter of the time, and more where threads share the arrays.
+_UNCOUNTED = {"_nrt": False}
+
+_inlined = njit(forceinline=True, **_UNCOUNTED)
 
 
 # ---- heights by near rows: a `kernel` is a `LocalKernel`, heights are logarithms -----------------
@@ -35,7 +39,7 @@ def _filled(n_near, sqdist, squares, weights):
     return n_filled
 
 
-@cached(**REORDERED)
+@cached(**REORDERED, **_UNCOUNTED)
 def _log_height(sqdist, squares, weights, n_near, own, kernel, enough):
     """The height of a point with the squared width `own`, from its near rows, the nearest first.
 
@@ -59,12 +63,16 @@ def _log_height(sqdist, squares, weights, n_near, own, kernel, enough):
     return (log(total) if total > 0.0 else _DEEP) + per_volume
 
 
-@cached()
-def log_heights(first, last, near, sqdist, own, kernel, heights):
-    """The heights of points `first` to `last`, from their near rows."""
+def scratch_for(near: Any) -> Any:
+    """Room for what is asked of the rows near one row or another."""
+    return empty((5, 2 * near.shape[1] + _LANES))
+
+
+@cached(**_UNCOUNTED)
+def log_heights(first, last, near, sqdist, own, kernel, scratch, heights):
+    """The heights of points `first` to `last`, from their near rows; `scratch` is room."""
     widths, masses = kernel[4], kernel[5]
-    n_near = min(2 * kernel[0] + 1, near.shape[1])
-    scratch = empty((3, n_near + _LANES))
+    n_near = near.shape[1]
     from_point, squares, weights = scratch[0], scratch[1], scratch[2]
     for i in range(first, last):
         for j in range(n_near):
@@ -77,7 +85,7 @@ def log_heights(first, last, near, sqdist, own, kernel, heights):
 # ---- the spanning tree of such heights -----------------------------------------------------------
 
 
-@cached()
+@cached(**_UNCOUNTED)
 def _root(parent, i):
     while parent[i] != i:
         parent[i] = parent[parent[i]]
@@ -96,7 +104,7 @@ def _sqdist(positions, given, a, b):
     return total
 
 
-@cached()
+@cached(**_UNCOUNTED)
 def _near_either(positions, given, near, sqdist, a, b, kernel, scratch):
     """The rows that are near one of two rows, each once: `scratch` gets what is asked of them.
 
@@ -105,7 +113,7 @@ def _near_either(positions, given, near, sqdist, a, b, kernel, scratch):
     """
     widths, masses = kernel[4], kernel[5]
     from_a, from_b, squares, weights = scratch[0], scratch[1], scratch[2], scratch[3]
-    n_near = n_found = min(2 * kernel[0] + 1, near.shape[1])
+    n_near = n_found = near.shape[1]
     for j in range(n_near):
         row = uintp(near[a, j])
         from_a[j], from_b[j] = sqdist[a, j], _sqdist(positions, given, b, row)
@@ -125,7 +133,7 @@ def _near_either(positions, given, near, sqdist, a, b, kernel, scratch):
     return n_found
 
 
-@cached(**REORDERED)
+@cached(**REORDERED, **_UNCOUNTED)
 def _kth_smallest(values, n_values, k, guess):
     """The k-th smallest of some positive values, found by counting those up to a guess.
 
@@ -163,7 +171,7 @@ def _kth_smallest(values, n_values, k, guess):
             at = low
 
 
-@cached()
+@cached(**_UNCOUNTED)
 def _look_inside(positions, given, near, sqdist, a, b, kernel, scratch, n_looked, bound):
     """Look at points between the ends of an edge until one is lower than `bound`.
 
@@ -207,7 +215,7 @@ def _comes_first(bounds, a, b):
     return bounds[a] > bounds[b] or (bounds[a] == bounds[b] and a < b)
 
 
-@cached()
+@cached(**_UNCOUNTED)
 def _push(bounds, queue, n_queue, edge):
     """Put an edge into a queue, a heap whose first one comes first."""
     place = n_queue
@@ -217,7 +225,7 @@ def _push(bounds, queue, n_queue, edge):
     queue[place] = edge
 
 
-@cached()
+@cached(**_UNCOUNTED)
 def _pop(bounds, queue, n_queue):
     """Take the first edge out of a queue."""
     first, moved, place = queue[0], queue[n_queue - 1], 0
@@ -233,11 +241,11 @@ def _pop(bounds, queue, n_queue):
     return first
 
 
-@cached()
+@cached(**_UNCOUNTED)
 def _grow(positions, given, near, sqdist, kernel, edges, bounds, order, queue, n_looked, is_exact,
           parent, scratch, chosen):  # fmt: skip
     """Fill `chosen` with the edges of the tree; the other arrays are as `grow_tree` makes them."""
-    n_chosen, n_seen, n_queue = 0, 0, 0
+    n_chosen, n_seen, n_queue = 0, 0, intp(0)  # for a literal, `_pop` would be compiled again
     while n_chosen < chosen.size:
         if n_queue == 0 or (n_seen < order.size and _comes_first(bounds, order[n_seen], queue[0])):
             e = order[n_seen]
@@ -252,7 +260,16 @@ def _grow(positions, given, near, sqdist, kernel, edges, bounds, order, queue, n
         if not is_exact[e]:
             bound = bounds[e]
             n_looked[e], is_exact[e], bounds[e] = _look_inside(
-                positions, given, near, sqdist, a, b, kernel, scratch, n_looked[e], bound
+                positions,
+                given,
+                near,
+                sqdist,
+                uintp(a),
+                uintp(b),
+                kernel,
+                scratch,
+                n_looked[e],
+                bound,
             )
             if bounds[e] < bound:
                 _push(bounds, queue, n_queue, e)
@@ -279,10 +296,10 @@ def grow_tree(
     bounds, later = minimum(heights[one], heights[other]), maximum(rank[one], rank[other])
     small = "u2" if n_rows <= 2**16 else "u4"  # which sorts in linear time
     order = argsort(later.astype(small), kind="stable")
-    chosen, scratch = empty(n_rows - 1, intp), empty((5, 2 * near.shape[1] + _LANES))
+    chosen = empty(n_rows - 1, intp)
     _grow(
         positions, given, near, sqdist, kernel, edges, bounds, order, empty(n_edges, intp),
-        zeros(n_edges, int8), zeros(n_edges, bool_), arange(n_rows), scratch, chosen,
+        zeros(n_edges, int8), zeros(n_edges, bool_), arange(n_rows), scratch_for(near), chosen,
     )  # fmt: skip
     return edges[chosen], bounds[chosen]
 
@@ -290,7 +307,7 @@ def grow_tree(
 # ---- pairs of neighbours, forests of given edges, and walks through trees ------------------------
 
 
-@cached()
+@cached(**_UNCOUNTED)
 def _is_in(names, wanted):
     for name in names:  # noqa: SIM110, generators are not compiled
         if name == wanted:
@@ -298,7 +315,7 @@ def _is_in(names, wanted):
     return False
 
 
-@cached()
+@cached(**_UNCOUNTED)
 def link(nearest, pairs):
     """Pairs of rows of which one names the other, each once, the smaller index first.
 
@@ -314,7 +331,7 @@ def link(nearest, pairs):
     return n_pairs
 
 
-@cached()
+@cached(**_UNCOUNTED)
 def grow(pairs, heights, order, above, level, size, chosen):
     """Kruskal's maximum spanning forest; `order` sorts the edges by falling height.
 
@@ -342,7 +359,7 @@ def grow(pairs, heights, order, above, level, size, chosen):
     return n_chosen
 
 
-@cached()
+@cached(**_UNCOUNTED)
 def label_cores(separates, peaks, place, first, middle, last, counts, cores, number, labels):
     """Fill `labels` as `Sides.label_cores` says; the next three arrays are scratch, of its size.
 
@@ -370,7 +387,7 @@ def label_cores(separates, peaks, place, first, middle, last, counts, cores, num
     return n_labels
 
 
-@cached()
+@cached(**_UNCOUNTED)
 def fill(pairs, parent, labels):
     """Give rows without a label, -1, that of the row by which they join, higher edges first.
 
@@ -386,7 +403,7 @@ def fill(pairs, parent, labels):
         labels[i] = labels[_root(parent, i)]
 
 
-@cached()
+@cached(**_UNCOUNTED)
 def pairs_together(labels, sizes, counts, together):
     """How many ordered pairs of rows are in one cluster in both of two partitions, for all two.
 
@@ -405,7 +422,7 @@ def pairs_together(labels, sizes, counts, together):
             together[i, j] = together[j, i] = n_pairs
 
 
-@cached()
+@cached(**_UNCOUNTED)
 def meet(above, level, pairs, first, last, levels):
     """The level at which the rows of pairs `first` to `last` are joined in a forest of `grow`.
 
@@ -423,7 +440,7 @@ def meet(above, level, pairs, first, last, levels):
             a = above[a]
 
 
-@cached()
+@cached(**_UNCOUNTED)
 def merge_sides(
     pairs, saddles, heights,
     peaks, low_rows, sizes, sums, above_edge,

@@ -339,12 +339,12 @@ def squared_widths(near: Neighbours, k: int, share: float) -> Doubles:
 
 def log_heights_at(near: Neighbours, own: Doubles, kernel: LocalKernel) -> Doubles:
     """Logarithms of the heights of points, from their near rows and their squared widths `own`."""
-    from typicality.levelsets.compiled import log_heights  # numba takes a second to load
+    from typicality.levelsets.compiled import log_heights, scratch_for  # numba loads in a second
 
-    heights, rows = np.empty(len(own)), near.rows.astype(np.int32)
+    heights, rows = np.empty(len(own)), near.rows.astype(np.int32, copy=False)
 
     def look(first: int, last: int) -> None:
-        log_heights(first, last, rows, near.sqdist, own, kernel, heights)
+        log_heights(first, last, rows, near.sqdist, own, kernel, scratch_for(rows), heights)
 
     over_ranges(look, len(own), at_least=_POINTS_OF_A_TASK)
     return heights

@@ -129,12 +129,11 @@ def labels(rule: MembershipRule, sqdist: Array, memberships: Array | None = None
     nowhere = xp.full(sqdist.shape[:-1], -1, dtype=xp.int64, device=sqdist.device)
     if sqdist.shape[-1] == 0:
         return nowhere
-    by_membership = getattr(rule, "closeness_by_membership", None)
-    if memberships is None or by_membership is None:
-        closeness = rule.closeness(sqdist)
+    if memberships is not None and getattr(rule, "ranks_by_membership", False):
+        closeness, outside = -memberships, 0.0
     else:
-        closeness = by_membership(memberships)
-    reached = xp.min(closeness, axis=-1) < float("inf")
+        closeness, outside = rule.closeness(sqdist), math.inf
+    reached = xp.min(closeness, axis=-1) < outside
     return xp.where(reached, xp.argmin(closeness, axis=-1), nowhere)
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import e
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -54,6 +54,7 @@ class SparsePossibilistic(WithSpread):
     eta: Annotated[Array, "c"]
     lam: float
     p: float = 0.5
+    ranks_by_membership: ClassVar[bool] = True  # the largest is preferred; zero is no membership
 
     @property
     def edge(self) -> Array:
@@ -85,11 +86,8 @@ class SparsePossibilistic(WithSpread):
         return relative_to_largest(self.memberships(sqdist))
 
     def closeness(self, sqdist: Array) -> Array:
-        return self.closeness_by_membership(self.memberships(sqdist))
-
-    def closeness_by_membership(self, memberships: Array) -> Array:
-        """The same where memberships are known."""
-        xp = namespace(memberships)
+        xp = namespace(sqdist)
+        memberships = self.memberships(sqdist)
         return xp.where(memberships > 0, -memberships, xp.full_like(memberships, float("inf")))
 
     def objective(self, memberships: Array, sqdist: Array) -> Array:
@@ -193,12 +191,13 @@ def _root(below: Array) -> Array:
     near = 1.0 - r * (1.0 - r * (c1 - r * (c2 - r * (c3 - r * (c4 - r * c5)))))
     far = q * (1.0 + q * (1.0 + q * (1.5 + q * 8 / 3)))
     z = xp.where(below > -1.0, near, far)
+    inner, ones = r > _NEAR_THE_EDGE, xp.ones_like(z)
     for _ in range(_N_STEPS):
         slope = xp.exp(-z)
         missing = q - z * slope
-        left = xp.where(r > _NEAR_THE_EDGE, 1.0 - z, xp.ones_like(z))
+        left = xp.where(inner, 1.0 - z, ones)
         step = missing * left / (slope * left * left - 0.5 * (2.0 - z) * missing)
-        z = xp.where(r > _NEAR_THE_EDGE, z + step, z)
+        z = xp.where(inner, z + step, z)
     return z
 
 

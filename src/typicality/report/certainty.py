@@ -16,24 +16,26 @@ _CLOSELY, _PARTLY = 0.8, 0.5  # adjusted Rand index
 def how_sure(model: Any, found: FittedView, clusters: ClusterTable) -> str:
     """What the fit knows about its own answer.
 
-    A detector knows how many ordinary rows it flags; a joined mixture how far its runs agree;
-    clusters of many scales how far gaps exceed chance; a level and prototypes how far apart
-    the two closest clusters are.
+    A detector knows how many ordinary rows it flags; a joined mixture how far its runs agree, and
+    the automatic method how far fits to two halves of the rows do; clusters of many scales how far
+    gaps exceed chance; a level and prototypes how far apart the two closest clusters are.
     """
     if found.kind == "detector":
         return _of_detector(chosen_method(model), found)
     if not len(clusters.labels):
         return "No group of rows is dense enough to be called a cluster."
     method = chosen_method(model)
+    agreement: Any = getattr(model, "agreement_", None)
     if getattr(method, "runs_", None):
-        return (
-            f"Runs on parts of the rows agree {_agree(method.agreement_)} on this answer "
-            f"({method.agreement_:.2f}, where 1 is the same answer and 0 is chance)."
-        )
+        return f"Runs on parts of the rows {_agree_on_answer(agreement)}."
+    halves = ""
+    if model is not method and agreement is not None:
+        halves = f"fits to two halves of the rows {_agree_on_answer(agreement)}"
     if getattr(method, "evidence_", None) is not None:
-        return _of_evidence(method)
+        return _of_evidence(method, halves)
     if model is not method:
-        return "A split was requested: no method sees a gap between groups."
+        no_gap = "A split was requested: no method sees a gap between groups"
+        return "; ".join(filter(None, [no_gap, halves])) + "."
     return _of_distances(model, found, clusters)
 
 
@@ -53,7 +55,7 @@ def _of_detector(model: Any, found: FittedView) -> str:
     )
 
 
-def _of_evidence(model: Any) -> str:
+def _of_evidence(model: Any, halves: str) -> str:
     evidence = model.evidence_
     chance = "the gaps that chance can make in a single cluster"
     if evidence >= 1:
@@ -62,15 +64,15 @@ def _of_evidence(model: Any) -> str:
         gap = f"the clearest gap has {max(1, int(100 * evidence))} % of the depth of {chance}"
     else:
         gap = "the density has no gap between groups"
+    views = halves
+    if not halves and model.n_clusters_ > 1:
+        views = f"coarse and fine views of the data {_agree_on_answer(model.agreement_)}"
+    known = "; ".join(filter(None, [gap, views]))
     if model.n_clusters_ <= 1:
-        return f"One cluster: {gap}."
-    scales = (
-        f"coarse and fine views of the data agree {_agree(model.agreement_)} on the clusters "
-        f"({model.agreement_:.2f} of 1)"
-    )
+        return f"One cluster: {known}."
     if evidence < 1:
-        return f"A split was requested, but the evidence for it is weak: {gap}; {scales}."
-    return f"There is more than one cluster: {gap}; {scales}."
+        return f"A split was requested, but the evidence for it is weak: {known}."
+    return f"There is more than one cluster: {known}."
 
 
 def _of_distances(model: Any, found: FittedView, clusters: ClusterTable) -> str:
@@ -95,8 +97,9 @@ def _of_distances(model: Any, found: FittedView, clusters: ClusterTable) -> str:
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 
-def _agree(score: float) -> str:
-    return "closely" if score >= _CLOSELY else "partly" if score >= _PARTLY else "little"
+def _agree_on_answer(score: float) -> str:
+    much = "closely" if score >= _CLOSELY else "partly" if score >= _PARTLY else "little"
+    return f"agree {much} on this answer ({score:.2f}, where 1 is the same answer and 0 is chance)"
 
 
 def _digits(number: float) -> str:

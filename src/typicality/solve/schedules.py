@@ -24,7 +24,10 @@ _N_NEIGHBORS = 10
 _LARGEST_RADIUS = 12.0  # in units of the spread of all data
 _REACH = 5.0  # times the mean squared distance: the path begins where most rows belong somewhere
 _N_VALUES = 50
+_PAUSE = 1  # values at which an attempt that has failed is not repeated
 _MORE_UNASSIGNED = 0.1  # the share of rows that clusters may lose from one value to the next
+
+Attempt = tuple[int | None, int]  # a row where a cluster begins, and the number of clusters before
 
 
 def rising_path(last: float, lowest: float) -> list[float]:
@@ -78,18 +81,21 @@ class Sequential(Generic[P]):
 
         The result is that of the last round, with the residuals and objectives of all.
         """
-        rounds = list(self._rounds(self.begin(lam), self._farthest))
+        rounds = list(self._rounds(self.begin(lam), {}, self._farthest))
         residuals = tuple(value for result in rounds for value in result.residuals)
         objectives = tuple(value for result in rounds for value in result.objectives)
         return replace(rounds[-1], residuals=residuals, objectives=objectives)
 
-    def grow(self, state: ClusterState[P]) -> list[PicardResult[ClusterState[P]]]:
+    def grow(
+        self, state: ClusterState[P], paused: dict[Attempt, int]
+    ) -> list[PicardResult[ClusterState[P]]]:
         """All rounds from a state, at the lambda of its rule.
 
         Where the farthest row brings no cluster, the densest of the rows in no cluster is tried.
-        Original to typicality, see docs/theory.
+        Attempts in `paused` are left out, and those that fail are put there. Original to
+        typicality, see docs/theory.
         """
-        return list(self._rounds(state, self._farthest, self._densest))
+        return list(self._rounds(state, paused, self._farthest, self._densest))
 
     def begin(self, lam: float) -> ClusterState[P]:
         """The first prototypes, with their first spreads."""
@@ -97,7 +103,10 @@ class Sequential(Generic[P]):
         return ClusterState(self.start, rule.with_spread(self._first_spread(self.start, rule)))
 
     def _rounds(
-        self, state: ClusterState[P], *places: Callable[[ClusterState[P]], int | None]
+        self,
+        state: ClusterState[P],
+        paused: dict[Attempt, int],
+        *places: Callable[[ClusterState[P]], int | None],
     ) -> Iterator[PicardResult[ClusterState[P]]]:
         """The result of each round; a place is asked for a row when those before it have failed."""
         best = result = self.run(state)
@@ -109,7 +118,8 @@ class Sequential(Generic[P]):
             and result.status is not Status.STOPPED
         ):
             row = places[failed](best.state)
-            if row is None:
+            attempt = row, best.state.prototypes.n_clusters
+            if row is None or attempt in paused:
                 failed += 1
                 continue
             result = self.run(self._joined(best.state, at_row(self.space, row)))
@@ -117,6 +127,7 @@ class Sequential(Generic[P]):
             if result.state.prototypes.n_clusters > best.state.prototypes.n_clusters:
                 best, failed = result, 0
             else:
+                paused[attempt] = _PAUSE
                 failed += 1
 
     def _farthest(self, state: ClusterState[P]) -> int:
@@ -246,8 +257,10 @@ def follow_path(
     """
     candidates: list[_Candidate] = []
     state, stopped = start, False
+    paused: dict[Attempt, int] = {}
     for place, lam in enumerate(grid):
-        rounds = sequential.grow(_at(sequential, lam, state))
+        paused = {attempt: left - 1 for attempt, left in paused.items() if left}
+        rounds = sequential.grow(_at(sequential, lam, state), paused)
         found = [_judge(sequential.space, place, result.state, index) for result in rounds]
         candidates += found
         state = max(found, key=lambda candidate: candidate.n_clusters).state

@@ -17,6 +17,7 @@ from typicality.sums.row_tree import RowTree
 _MANY_DIMENSIONS = 8  # where a k-d tree looks at most rows anyway
 _POINTS_AT_A_TIME = 2**8
 _POINTS_OF_A_TASK = 2**6
+_A_LITTLE_MORE = 1.0 + 1e-9
 
 
 class Neighbours(NamedTuple):
@@ -115,6 +116,19 @@ class NearestRows:
 
         over_blocks(look, len(asking), _POINTS_AT_A_TIME)
 
+    def facing(self, own: Places, others: Places) -> tuple[Places, Places]:
+        """The rows of two groups that can be at the ends of their shortest bridge.
+
+        Rows are left out that are farther from the bounding box of the other group than some
+        bridge is long: one from near that row of the others which is nearest to the own box.
+        """
+        here, there = self.rows[own].astype(np.float64), self.rows[others].astype(np.float64)
+        to_box = _sqdist_to_box(there, here)
+        start = here[np.sum((here - there[to_box.argmin()]) ** 2, axis=1).argmin()]
+        most = np.sum((there - start) ** 2, axis=1).min() * _A_LITTLE_MORE
+        near_box = to_box <= most
+        return own[_sqdist_to_box(here, there[near_box]) <= most], others[near_box]
+
     def among(self, k: int) -> Places:
         """The k nearest rows of each of these rows, itself one of them."""
         order = self.order  # rows that follow one another then have the same neighbours at hand
@@ -155,6 +169,12 @@ class NearestRows:
         return np.asarray(np.median(self.rows, axis=0))
 
 
+def _sqdist_to_box(points: Doubles, rows: Doubles) -> Doubles:
+    """Squared distances of points to the bounding box of some rows."""
+    inside = points.clip(rows.min(axis=0), rows.max(axis=0))
+    return np.asarray(np.sum((points - inside) ** 2, axis=1))
+
+
 @dataclass(frozen=True, eq=False)
 class GivenDistances:
     """A search among rows where an asking row is its squared distances to all training rows.
@@ -177,6 +197,9 @@ class GivenDistances:
         some = np.sort(np.argpartition(sqdist, k - 1, axis=1)[:, :k], axis=1)
         order = np.argsort(np.take_along_axis(sqdist, some, axis=1), axis=1, kind="stable")
         return np.asarray(np.take_along_axis(some, order, axis=1))
+
+    def facing(self, own: Places, others: Places) -> tuple[Places, Places]:
+        return own, others
 
     def find(self, asking: Floats, index: Places, sqdist: Doubles) -> None:
         index[:] = self.of(asking, index.shape[1])
