@@ -54,21 +54,20 @@ class AutoClustering(ClusterMixin, Estimator):
       with many columns, it needs fewer rows than density does;
     - *round groups* (:class:`EntropyCMeans`): 2 to 12 clusters, chosen by the silhouette.
 
-    With fewer than four columns, the result is that of density. If density finds one cluster, it is
-    that of a mixture of overlapping Gaussians, provided that it agrees with the best split by
-    density. With four or more columns, it is that of the mixture; if the mixture finds one cluster,
-    it is that of density. If they find only one cluster, the result is one cluster. No mixture is
-    fitted to more than 500 columns.
+    With fewer than four columns, density is used first. If it finds one cluster, a mixture of
+    overlapping Gaussians is used, provided that it agrees with the best split by density. With four
+    or more columns, the mixture is used first, and density if the mixture finds one cluster. If
+    both find one cluster, the result is one cluster. No mixture is fitted to more than 500 columns.
 
-    ``at_least=2`` forces a split: with fewer than four columns that of a mixture if each group is a
-    single Gaussian, else the best split by density; with more columns round groups. If you know
-    that there are groups, it gives the best results on tables. `explanation_` states what was
-    chosen, and why.
+    ``at_least=2`` forces a split. With fewer than four columns, this is a mixture if each group is
+    a single Gaussian, else the best split by density. With more columns, it is round groups. If you
+    know that there are groups, ``at_least=2`` gives the best results on tables. `explanation_`
+    states what was chosen, and why.
 
-    The result does not depend on the order of the rows. A gap no wider than the step of a column,
-    as between ages in whole years, is no gap: if density finds clusters and a column has few
-    values, density is fitted again to rows that are spread over the steps of their columns, and
-    that result is taken if it has fewer clusters.
+    The result does not depend on the order of the rows. Gaps between whole numbers, such as ages,
+    do not separate clusters: if density finds clusters and a column has few values, density is
+    fitted again to values spread over the steps between them. This result is taken if it has fewer
+    clusters.
 
     Columns are used in their own units. So scale them first, for example with
     :class:`typicality.preprocessing.ColumnScaler`; only the mixture does not depend on units.

@@ -54,11 +54,11 @@ class JoinedMixture(ClusterMixin, Estimator):
 
     .. math:: u_{hk} = \frac{\pi_k N(x_h; \mu_k, \Sigma_k)}{\sum_j \pi_j N(x_h; \mu_j, \Sigma_j)}.
 
-    With `n_clusters`, each cluster is one Gaussian. Else the number of clusters is found: mixtures
-    of up to 12 parts are fitted in two to eight runs, each to a part of the rows, and two parts
-    belong to one cluster if the density has no valley between them. So a cluster need not be
-    Gaussian. The partition that agrees best with those of all runs is the answer. It has no cluster
-    with less than 5 % of the rows.
+    With `n_clusters`, each cluster is one Gaussian. Else the number of clusters is found. Mixtures
+    of up to 12 parts are fitted in two to eight runs, each to some of the rows. Two parts belong to
+    one cluster if the density has no valley between them, so clusters of other shapes are found,
+    too. The partition that agrees best with those of all runs is the answer. It has no cluster with
+    less than 5 % of the rows.
 
     Columns are standardised, so their units do not matter. The values of a column are spread over
     the distance between neighbouring values, because a part on a single value would have an
@@ -71,8 +71,8 @@ class JoinedMixture(ClusterMixin, Estimator):
     Parameters
     ----------
     n_clusters : int or None, default=None
-        The number of clusters, if it is known. Then each cluster is one Gaussian. Of full, tied and
-        diagonal covariance matrices, and of two starts, those with the least BIC are chosen.
+        The number of clusters, if it is known. Then each cluster is one Gaussian. The smallest BIC
+        chooses among full, tied and diagonal covariance matrices, and two starts.
 
     Attributes
     ----------
