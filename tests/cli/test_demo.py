@@ -39,7 +39,7 @@ def test_nothing_is_replaced_without_force(shown, run):
 
 
 def test_demo_suggests_the_command_as_it_was_called_where_the_shell_does_not_find_it(
-    tmp_path, monkeypatch
+    run, tmp_path, monkeypatch
 ):
     monkeypatch.setattr("sys.argv", ["/some/where/typicality", "demo"])
     monkeypatch.setenv("PATH", str(tmp_path))
