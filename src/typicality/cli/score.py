@@ -76,9 +76,10 @@ def score(options: Options, model: str) -> None:
     if options.as_json:
         counts = {name: value for name, value in vars(tally).items() if name != "sizes"}
         terminal.json({"output": output, **counts})
-    from typicality.cli.summary import assumptions
+    from typicality.cli.summary import WITH_POINTS, assumptions
 
-    terminal.say(" ".join([_summary(tally, run), *assumptions(table.assumed)]))
+    marks = [WITH_POINTS] if table.decimal == "," else []
+    terminal.say(" ".join([_summary(tally, run), *assumptions(table.assumed), *marks]))
     terminal.say_path("Written: ", output)
 
 

@@ -46,6 +46,7 @@ _UNUSUAL = "unusual columns (robust z-score)"
 _ROWS_LOOKED_AT = 100_000  # to see whether columns are skewed
 _RIGHT = ("rows", "share", "rarer than", "membership", "score", "p-value")
 
+WITH_POINTS = "Results are written with decimal points."
 _MOST_LEFT_OUT = 5  # columns explained one by one
 
 Which = Callable[[Mapping[str, Any]], str]
@@ -369,6 +370,8 @@ def about_rows(rows: FitRows) -> str:
     used = f"{counted(len(all_names), 'column')} ({listed(map(shown, all_names))})"
     sentences = [f"{rows.table.name}: {counted(rows.n_rows, 'row')}, {used}."]
     sentences += assumptions(rows.assumed)
+    if rows.table.decimal == ",":
+        sentences.append(WITH_POINTS)
     signs = rows.numeric.signs
     marked = [shown(name) for name, sign in signs.items() if sign != TRUTH]
     if marked:

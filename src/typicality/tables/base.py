@@ -2,7 +2,7 @@
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,6 @@ from typicality._words import listed, shown, shown_path
 from typicality.exceptions import OptionOf, Remedy, TableError
 from typicality.tables.cells import (
     ParsedColumn,
-    csv_rows_of,
     is_number,
     look_of,
     parse_texts,
@@ -25,6 +24,7 @@ from typicality.tables.cells import (
     plain,
     texts_of,
     unmarked,
+    with_decimal_points,
 )
 
 BLOCK_BYTES = 2**21  # of a block, in memory; larger ones do not fit a cache
@@ -137,9 +137,14 @@ class Block:
         left = np.array([row for row in strangers.tolist() if row not in read], dtype=np.intp)
         return ParsedColumn(numbers, left), signs
 
-    def csv_rows(self) -> Any:
-        """The rows as csv, an Arrow array of bytes, with a line feed before each row."""
-        return csv_rows_of([texts_of(column) for column in self.columns(self.names)])
+    def texts(self, rewritten: Collection[str] = ()) -> list[Any]:
+        """All columns as Arrow arrays of text; the numbers of some are `rewritten` as 1234.5."""
+        return [
+            with_decimal_points(texts_of(column), self.table.decimal)
+            if name in rewritten
+            else texts_of(column)
+            for name, column in zip(self.names, self.columns(self.names), strict=True)
+        ]
 
     def to_arrow(self, numeric: Sequence[str] = ()) -> Any:
         """The rows as an Arrow table; columns of text files are text, except for the named ones."""
