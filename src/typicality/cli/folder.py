@@ -116,6 +116,8 @@ def opened_run(
         known = {name: data[name] for name in FORMAT}
     known = {name: value for name, value in known.items() if getattr(options, name) is None}
     with open_file(replace(options, file=file, **known)) as table:
+        if data.get("totals") and table.fingerprint == data["fingerprint"]:
+            table.leave_out_totals(*data["totals"])
         yield run, table
 
 

@@ -170,6 +170,7 @@ class FitRows:
             "decimal": self.table.decimal,
             "assumed": [each.sentence(option_of) for each in self.assumed],
             "signs": numeric.signs,
+            "totals": self.table.totals,
             "fingerprint": numeric.fingerprint,
             "n_rows": self.n_rows,
             "n_rows_left_out": self.n_left_out,

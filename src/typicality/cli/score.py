@@ -20,7 +20,7 @@ from typicality.cli.options import (
 
 if TYPE_CHECKING:
     from typicality.cli.writing import Tally
-    from typicality.run_folder import Run
+    from typicality.run_folder import Judged, Run
 
 
 @command
@@ -61,15 +61,21 @@ def score(options: Options, model: str) -> None:
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     with options.threads(), opened_run(model, options, terminal) as (run, table):
         from typicality.cli.writing import write_rows
+        from typicality.tables.totals import find_total
 
         run = run.with_missing(options.missing)
         with terminal.doing(f"Scoring {table.name}", 1.0) as tell:
+            last: Any = None
 
-            def follow(_: Any, n_rows: int) -> None:
+            def follow(judged: "Judged", n_rows: int) -> None:
+                nonlocal last
+                last = judged.rows.block
                 tell(table.fraction_read, f"Scored {counted(n_rows, 'row')} of {table.name}")
 
             how = {"safe": options.safe_csv, "force": options.force}
             tally = write_rows(table, run.judge_block, output, run.signs, follow, **how)
+    total = find_total(last)
+    terminal.warn([] if total is None else [" ".join(total.doubt)])
     if output == "-":
         return
     note_written(output)

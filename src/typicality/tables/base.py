@@ -4,7 +4,7 @@ import hashlib
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -137,6 +137,14 @@ class Block:
         left = np.array([row for row in strangers.tolist() if row not in read], dtype=np.intp)
         return ParsedColumn(numbers, left), signs
 
+    def before(self, row: int) -> "Block":
+        """The rows of this block before a row of the table."""
+        n_rows = row - self.first_row
+        if n_rows >= self.n_rows:
+            return self
+        lines = None if self.lines is None else self.lines[:n_rows]
+        return replace(self, _cells=self._cells.slice(0, n_rows), lines=lines)
+
     def texts(self, rewritten: Collection[str] = ()) -> list[Any]:
         """All columns as Arrow arrays of text; the numbers of some are `rewritten` as 1234.5."""
         return [
@@ -226,6 +234,9 @@ class TableFile(AbstractContextManager["TableFile"]):
         The encoding of a text file, if it was given, or is neither UTF-8 nor UTF-16.
     assumed : list of Assumption
         What was detected about the file and may be wrong.
+    totals : tuple of int and str, or None
+        The number and the position of a last row that is left out, because it has the totals of the
+        rows above it.
     """
 
     decimal: str = "."
@@ -245,6 +256,7 @@ class TableFile(AbstractContextManager["TableFile"]):
         self.n_rows: int | None = None
         self.fraction_read = 0.0
         self.assumed: list[Assumption] = []
+        self.totals: tuple[int, str] | None = None
         self._stamps = list(map(_stamp, self.paths))
         self._temporary = list(temporary)
 
@@ -281,9 +293,11 @@ class TableFile(AbstractContextManager["TableFile"]):
         n_rows = 0
         try:
             self.require_unchanged()
-            for block in self._read():
+            for found in self._read():
+                block = found if self.totals is None else found.before(self.totals[0])
                 n_rows += block.n_rows
-                yield block
+                if block.n_rows:
+                    yield block
             self.require_unchanged()
         except OSError as error:
             raise TableError(
@@ -296,6 +310,11 @@ class TableFile(AbstractContextManager["TableFile"]):
                 "rows, or choose another file."
             )
         self.n_rows = n_rows
+
+    def leave_out_totals(self, row: int, place: str) -> None:
+        """Leave out the last row, which has the totals of the others."""
+        self.totals = row, place
+        self.assumed.append(Assumption(f"{place} skipped, as it has the totals of the rows above"))
 
     def require_unchanged(self) -> None:
         """Raise an error if a file has another size or time than when the table was opened."""
