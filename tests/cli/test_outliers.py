@@ -119,6 +119,17 @@ def test_rate_flags_rows_against_a_reference_by_the_threshold(clean_and_new, run
     assert below == [row["outlier"] == "1" for row in rows]
 
 
+def test_summary_has_the_reason_why_no_row_can_be_an_outlier(clean_and_new, run, tmp_path):
+    clean, new = clean_and_new
+    done = run("outliers", new, "--reference", clean, "--fdr", 1e-3, "-o", tmp_path / "out")
+    assert done.exit_code == 0
+    assert record_of(tmp_path / "out")["results"]["n_outliers"] == 0
+    summary = " ".join((tmp_path / "out" / "summary.txt").read_text(encoding="utf-8").split())
+    assert "How sure? No row can be called an outlier: with 500 reference rows" in summary
+    assert "Use at least" in summary
+    assert "chance explains" not in summary
+
+
 def test_fdr_needs_a_reference_and_excludes_a_rate(clean_and_new, run):
     clean, new = clean_and_new
     done = run("outliers", new, "--fdr", 0.1)
