@@ -65,8 +65,7 @@ class Result:
             gathered.see(rows)
         shown = gathered.result()
         fitted = run.places_of_fit(len(shown.places), table.fingerprint)
-        fdr = run.record["results"].get("fdr")
-        return cls(run, shown, run.judge(shown.rows, fitted=fitted, fdr=fdr), fitted)
+        return cls(run, shown, run.judge(shown.rows, fitted=fitted, fdr=run.fdr), fitted)
 
     @cached_property
     def features(self) -> FeatureTable:
