@@ -190,9 +190,17 @@ class Block:
             remedy=remedy,
         )
 
-    def not_a_number(self, row: int, name: str) -> TableError:
-        """An error about a cell that is not a number."""
-        look = look_of([self.cells(name)[row]], self.table.decimal)
+    def not_a_number(self, rows: Places, name: str) -> TableError:
+        """An error about the first of some cells that is not a number.
+
+        A column of text in a dataframe or a parquet file may have numbers, too.
+        """
+        cells, decimal = self.cells(name), self.table.decimal
+        row = next((i for i in rows.tolist() if not is_number(cells[i], decimal)), int(rows[0]))
+        if is_number(cells[row], decimal):
+            what = "is text, like the whole column. Convert the column to numbers."
+            return self.bad_cell(row, name, what)
+        look = look_of([cells[row]], decimal)
         remedy = _REMEDIES.get(look)
         advice = "" if remedy else " Correct it, leave the cell empty, or choose other columns."
         return self.bad_cell(row, name, f"is not a number.{advice}", remedy)

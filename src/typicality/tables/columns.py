@@ -182,7 +182,7 @@ def rows_of(
             _refuse_mixed_signs(name, found | {signs[name]}, block.source)
         numbers, strangers = parsed[j]
         if len(strangers):
-            raise block.not_a_number(int(strangers[0]), name)
+            raise block.not_a_number(strangers, name)
         if np.isinf(numbers).any():
             raise block.not_finite(int(np.isinf(numbers).argmax()), name)
     return np.stack([column.numbers for column in parsed], axis=1)
@@ -418,7 +418,7 @@ class Column:
     def _see_text(self, block: Block, strangers: Places) -> None:
         """Keep the first text, and what the first texts look like."""
         cells, first = block.cells(self.name), int(strangers[0])
-        self.text = block.not_a_number(first, self.name)
+        self.text = block.not_a_number(strangers, self.name)
         self._first_stranger = f"{shown(cells[first])} in {block.place(first)}"
         some = [cells[i] for i in strangers[:_N_LOOKED_AT]]
         self._look = look_of(some, block.table.decimal)
