@@ -40,6 +40,29 @@ def flagged(penguins):
     return invoke("outliers", penguins, "--rate", 0.05, "-o", folder), folder
 
 
+@pytest.fixture(scope="module")
+def overlapping(tmp_path_factory):
+    """A file of three groups that touch each other, with two empty rows; clustered by c-means."""
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(90, 2)) + np.array([[0, 0], [4, 0], [2, 3.5]])[np.arange(90) % 3]
+    lines = ["x,y", *(f"{x:.4f},{y:.4f}" for x, y in rows), ",", ","]
+    path = tmp_path_factory.mktemp("overlapping") / "rows.csv"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    folder = path.parent / "out"
+    return invoke("cluster", path, "-m", "fcm", "-k", 3, "-o", folder, "--no-report"), folder
+
+
+def test_rows_between_clusters_are_counted(overlapping, read_csv):
+    done, folder = overlapping
+    rows = [row for row in read_csv(folder / "labels.csv") if row["label"]]
+    seconds = [sorted(float(row[f"membership_{k}"]) for k in range(3))[1] for row in rows]
+    n_between = sum(second >= 0.1 for second in seconds)
+    assert record_of(folder)["results"]["n_between"] == n_between > 5
+    assert f"Rows between clusters, 5 of {n_between} with a membership of 0.1 or more" in words(
+        done
+    )
+
+
 def test_clusters_are_described_by_medians_in_units_of_the_file(clustered, read_csv):
     text = words(clustered[0])
     assert "How each cluster differs (its medians against those of the other clusters)" in text

@@ -128,6 +128,7 @@ def fields_of(result: Result, source: FitRows, tally: Tally) -> dict[str, Any]:
         }
     else:
         found = _clusters(result, tally, texts)
+        found["n_between"] = len(view.between) if source.is_held else None
     if model is not run.model:
         found |= {
             "chosen": type(model).__name__,

@@ -30,6 +30,7 @@ from typicality.cli.errors import option_of
 from typicality.cli.options import quoted
 from typicality.cli.rows import FitRows
 from typicality.explain import TELLING, reason_words
+from typicality.fitted import BETWEEN
 from typicality.preprocessing.scaling import skewed_columns
 from typicality.report.clusters import MOST_VALUES, Commonest, telling_categories
 from typicality.report.payload import clusters_words
@@ -322,7 +323,14 @@ def _say_rows(terminal: Terminal, record: Record, heading: str, which: Which) ->
     rows, results = rows_to_list(record), record["results"]
     if not rows:
         return
-    above = "Rows between clusters:" if rows[0]["rivals"] else "The least typical rows:"
+    above = "The least typical rows:"
+    if rows[0]["rivals"]:
+        above, n_between = "Rows between clusters:", results["n_between"]
+        if n_between is not None and n_between > len(rows):
+            above = (
+                f"Rows between clusters, {len(rows)} of {n_between:,} with a membership of "
+                f"{BETWEEN:g} or more in a second one:"
+            )
     if record["method"] == "outliers":
         every = len(rows) == max(results["n_outliers"], results["n_apart"] or 0)
         above = "The worst first:" if every else f"The {len(rows)} worst:"
