@@ -63,6 +63,27 @@ def test_rows_between_clusters_are_counted(overlapping, read_csv):
     )
 
 
+def test_summary_names_every_cluster(run, tmp_path):
+    rng = np.random.default_rng(2)
+    centers = np.array([[0, 0], [30, 30], [-30, 30], [30, -30], [-30, -30]])
+    rows = rng.normal(size=(150, 2)) + centers[np.arange(150) % 5]
+    lines = "".join(f"{x:.4f},{y:.4f}\n" for x, y in rows)
+    (tmp_path / "a.csv").write_text(f"x,y\n{lines}", "utf-8")
+    summaries = []
+    for k in (5, 8):
+        folder = tmp_path / f"out{k}"
+        done = run("cluster", tmp_path / "a.csv", "-m", "fcm", "-k", k, "-o", folder, "--no-report")
+        assert done.exit_code == 0, done.stderr
+        results = record_of(folder)["results"]
+        summary = " ".join((folder / "summary.txt").read_text("utf-8").split())
+        named = [f"Cluster {i} ({n} rows): " in summary for i, n in enumerate(results["sizes"])]
+        assert named == [i < 6 for i in range(len(named))]
+        rest = results["sizes"][6:]
+        assert (f" more clusters have {sum(rest)} rows." in summary) == bool(rest)
+        summaries.append(summary)
+    assert "): no single column sets it apart. Cluster" in summaries[0]
+
+
 def test_clusters_are_described_by_medians_in_units_of_the_file(clustered, read_csv):
     text = words(clustered[0])
     assert "How each cluster differs (its medians against those of the other clusters)" in text

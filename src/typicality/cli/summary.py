@@ -113,11 +113,17 @@ def in_short(record: Record) -> str:
         _headline(record),
     ]
     short = shown_apart(data["columns"], 24)
-    for cluster in results.get("clusters", [])[:_MOST_IN_SHORT]:
-        phrases = _apart(cluster, short, "elsewhere")
-        if phrases:
-            size = counted(results["sizes"][cluster["label"]], "row")
-            sentences.append(f"Cluster {cluster['label']} ({size}): {'; '.join(phrases[:2])}.")
+    clusters = results.get("clusters", [])
+    described = [(each["label"], _apart(each, short, "elsewhere")) for each in clusters]
+    if any(phrases for _, phrases in described):
+        for label, phrases in described[:_MOST_IN_SHORT]:
+            size = counted(results["sizes"][label], "row")
+            words = "; ".join(phrases[:2]) or "no single column sets it apart"
+            sentences.append(f"Cluster {label} ({size}): {words}.")
+        if rest := [results["sizes"][label] for label, _ in described[_MOST_IN_SHORT:]]:
+            have = "has" if len(rest) == 1 else "have"
+            more = f"{len(rest)} more {'cluster' if len(rest) == 1 else 'clusters'}"
+            sentences.append(f"{more} {have} {counted(sum(rest), 'row')}.")
     related = _related(results)
     if related and record["method"] != "outliers":
         sentences.append(f"Not used: {_tabulated_words(related[0], finds_outliers=False)}")
