@@ -52,6 +52,14 @@ def overlapping(tmp_path_factory):
     return invoke("cluster", path, "-m", "fcm", "-k", 3, "-o", folder, "--no-report"), folder
 
 
+def test_rows_that_were_left_out_belong_to_no_cluster(overlapping):
+    done, folder = overlapping
+    assert "Not used: 2 rows without any value." in words(done)
+    headline = "3 clusters; every one of the 90 rows that were used belongs to one."
+    assert headline in words(done)
+    assert headline in " ".join((folder / "summary.txt").read_text("utf-8").split())
+
+
 def test_rows_between_clusters_are_counted(overlapping, read_csv):
     done, folder = overlapping
     rows = [row for row in read_csv(folder / "labels.csv") if row["label"]]

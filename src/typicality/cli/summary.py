@@ -180,7 +180,8 @@ def _hints(record: Record, rows: FitRows, X: Doubles) -> list[str]:
 def _headline(record: Record) -> str:
     results, n_rows = record["results"], n_judged(record)
     if record["method"] != "outliers":
-        found = clusters_words(len(results["sizes"]), results["n_unassigned"], n_rows)
+        counts = len(results["sizes"]), results["n_unassigned"], n_rows
+        found = clusters_words(*counts, are_all=not record["data"]["n_rows_left_out"])
         column = results["values_of"]
         if column is None:
             return f"{found}."
