@@ -201,3 +201,6 @@ def test_text_with_few_values_gets_advice_that_works(run, tmp_path):
     assert "To cluster rows by their text, use --categorical auto." in refused.stderr
     options = ["--categorical", "auto", "--no-report", "-o", tmp_path / "out"]
     assert run("cluster", tmp_path / "a.csv", *options).exit_code == 0
+    refused = run("compare", tmp_path / "a.csv")  # which has no such option
+    assert "has no column of numbers" in refused.stderr
+    assert "--categorical" not in refused.stderr
