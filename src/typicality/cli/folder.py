@@ -99,7 +99,11 @@ def opened_run(
     path = Path(folder)
     with terminal.doing(f"Loading {folder}"):
         if not (path / RECORD).is_file():
+            from typicality.model import MODEL_FILES
+
             holds = "holds no run" if path.exists() else "does not exist"
+            if all((path / name).is_file() for name in MODEL_FILES):
+                holds = "holds only a saved model, not a run"
             raise ModelFileError(
                 f"{shown_path(path)} {holds}; give the folder that `typicality cluster` or "
                 "`typicality outliers` wrote."
