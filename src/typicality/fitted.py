@@ -20,7 +20,7 @@ from typicality.levelsets import AlphaTree
 
 # With one level for all clusters, every isolated row is a cluster; reports do not list those.
 _SMALLEST_SHOWN = 5
-_BETWEEN = 0.1  # the membership in a second cluster that puts a row between two
+BETWEEN = 0.1  # the membership in a second cluster that puts a row between two
 _GAP_AMONG = 10  # a gap is looked for among this part of the rows, the lowest scores
 
 
@@ -163,7 +163,7 @@ class FittedView:
             return np.empty(0, np.intp)
         second = np.partition(self.memberships, -2, axis=1)[:, -2]
         order = np.argsort(self.strength, kind="stable")
-        is_between = (second >= _BETWEEN) & self.is_example & (self.labels >= 0)
+        is_between = (second >= BETWEEN) & self.is_example & (self.labels >= 0)
         return order[is_between[order]]
 
     @cached_property

@@ -1,6 +1,6 @@
 """The folder of a run of the command line: a model, the columns of a table it takes, the record."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -15,6 +15,7 @@ from typicality._cached import cached_property
 from typicality._checks import as_frame
 from typicality._record import RECORD, read_record
 from typicality._tensors import tensor_of
+from typicality._threads import stream_in_threads
 from typicality._typing import Doubles, Places
 from typicality.cluster._estimator import OF_ROWS
 from typicality.exceptions import ModelFileError, TableError
@@ -161,6 +162,12 @@ class Run:
         columns.feature_names_in_ = np.asarray(names, dtype=object)
         return cls(Pipeline([("columns", columns), ("model", model)]), record)
 
+    @property
+    def fdr(self) -> float | None:
+        """The false discovery rate of the command, if it was run with ``--fdr``."""
+        rate = self.record["results"].get("fdr")
+        return None if rate is None else float(rate)
+
     def __repr__(self) -> str:
         return f"Run({self.model!r}, columns={self.columns}, missing={self.missing!r})"
 
@@ -197,9 +204,22 @@ class Run:
             )
         return rows.taking_part(self.missing)
 
-    def judge_block(self, block: Block) -> Judged:
-        """What the model says of new rows in a block."""
-        return self.judge(self.read(block))
+    def judge_block(self, block: Block, *, at_most: float | None = None) -> Judged:
+        """What the model says of new rows in a block; `at_most` as in :meth:`judge`."""
+        return self.judge(self.read(block), at_most=at_most)
+
+    def largest_discovery(self, blocks: Iterable[Block]) -> float:
+        """The largest p-value of an outlier among all rows, at the rate `fdr`; -1 without one."""
+
+        def p_values_of(block: Block) -> Doubles:
+            judged = self.judge_block(block)
+            return np.asarray(judged.view.p_values)[: len(judged.rows.X)]
+
+        p_values = np.concatenate(list(stream_in_threads(p_values_of, blocks)))
+        if not len(p_values):
+            return -1.0
+        found = self.model._discoveries(p_values, self.fdr, "bh")
+        return float(p_values[found].max(initial=-1.0))
 
     def judge(
         self,
@@ -207,6 +227,7 @@ class Run:
         *,
         fitted: Places | slice | None = None,
         fdr: float | None = None,
+        at_most: float | None = None,
     ) -> Judged:
         """What the model says of rows; rows that a detector flags are explained.
 
@@ -218,6 +239,9 @@ class Run:
             Which of these rows the model was fitted on, see :meth:`places_of_fit`.
         fdr : float, optional
             The false discovery rate at which a detector flags rows of a whole file.
+        at_most : float, optional
+            The largest p-value of the rows that a detector flags, for the blocks of a file; see
+            :meth:`largest_discovery`.
         """
         # Without a row to judge there are columns all the same: those of any row.
         nothing = np.zeros((1, self.model.n_features_in_))
@@ -233,6 +257,10 @@ class Run:
         except ValueError as error:
             self._refuse(rows, error)
             raise
+        if at_most is not None:
+            assert found.p_values is not None
+            flags = np.where(found.p_values <= at_most, np.int32(-1), np.int32(0))
+            found = replace(found, labels=flags, fdr=self.fdr)
         hollow = rows.missing.mean(axis=1) > _MOSTLY
         if hollow.any():
             found = replace(found, hollow=hollow)
@@ -317,6 +345,10 @@ class Run:
     def predict(self, X: Any) -> Any:
         """The cluster of each row, or -1; for outlier detectors, -1 for outliers and 1 otherwise.
 
+        If the command was run with ``--fdr``, outliers are selected as in `outliers_at`, at the
+        rate of the command. Then the result for a row depends on the other rows of X. Without
+        ``--fdr``, they are the rows with scores below a threshold.
+
         Parameters
         ----------
         X : frame or array of shape (n_samples, n_columns)
@@ -327,7 +359,13 @@ class Run:
         labels : array of shape (n_samples,), int
         """
         left_out = 0 if hasattr(self.model, "decision_function") else -1
-        return self._apply(X, self.model.predict, left_out)
+
+        def predict(rows: Doubles) -> Any:
+            if self.fdr is None:
+                return self.model.predict(rows)
+            return np.where(self.model.outliers_at(rows, fdr=self.fdr), -1, 1)
+
+        return self._apply(X, predict, left_out)
 
     def predict_typicality(self, X: Any) -> Any:
         """The typicality of each row, if the model has typicalities; X as in `predict`."""

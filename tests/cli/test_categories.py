@@ -182,3 +182,25 @@ def test_a_reference_knows_the_categories(run, read_csv, tmp_path, monkeypatch):
     rows = read_csv(tmp_path / "out" / "outliers.csv")
     assert [row["outlier"] for row in rows] == ["0", "1", "1"]
     assert rows[1]["why"] == "kind = c, which no similar row has"
+
+
+@pytest.mark.parametrize("options", [[], ["--categorical", "auto"]])
+def test_text_with_too_many_values_gets_no_advice_that_fails(run, tmp_path, options):
+    lines = [f"town {i}" for i in range(40)]
+    (tmp_path / "a.csv").write_text("\n".join(["name", *lines]), encoding="utf-8")
+    done = run("cluster", tmp_path / "a.csv", *options)
+    assert done.exit_code == 3
+    assert "name: it has 40 categories in 40 rows, more than 4" in done.stderr
+    assert "--categorical" not in done.stderr
+
+
+def test_text_with_few_values_gets_advice_that_works(run, tmp_path):
+    lines = [f"town {i % 3}" for i in range(40)]
+    (tmp_path / "a.csv").write_text("\n".join(["name", *lines]), encoding="utf-8")
+    refused = run("cluster", tmp_path / "a.csv")
+    assert "To cluster rows by their text, use --categorical auto." in refused.stderr
+    options = ["--categorical", "auto", "--no-report", "-o", tmp_path / "out"]
+    assert run("cluster", tmp_path / "a.csv", *options).exit_code == 0
+    refused = run("compare", tmp_path / "a.csv")  # which has no such option
+    assert "has no column of numbers" in refused.stderr
+    assert "--categorical" not in refused.stderr

@@ -40,6 +40,58 @@ def flagged(penguins):
     return invoke("outliers", penguins, "--rate", 0.05, "-o", folder), folder
 
 
+@pytest.fixture(scope="module")
+def overlapping(tmp_path_factory):
+    """A file of three groups that touch each other, with two empty rows; clustered by c-means."""
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(90, 2)) + np.array([[0, 0], [4, 0], [2, 3.5]])[np.arange(90) % 3]
+    lines = ["x,y", *(f"{x:.4f},{y:.4f}" for x, y in rows), ",", ","]
+    path = tmp_path_factory.mktemp("overlapping") / "rows.csv"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    folder = path.parent / "out"
+    return invoke("cluster", path, "-m", "fcm", "-k", 3, "-o", folder, "--no-report"), folder
+
+
+def test_rows_that_were_left_out_belong_to_no_cluster(overlapping):
+    done, folder = overlapping
+    assert "Not used: 2 rows without any value." in words(done)
+    headline = "3 clusters; every one of the 90 rows that were used belongs to one."
+    assert headline in words(done)
+    assert headline in " ".join((folder / "summary.txt").read_text("utf-8").split())
+
+
+def test_rows_between_clusters_are_counted(overlapping, read_csv):
+    done, folder = overlapping
+    rows = [row for row in read_csv(folder / "labels.csv") if row["label"]]
+    seconds = [sorted(float(row[f"membership_{k}"]) for k in range(3))[1] for row in rows]
+    n_between = sum(second >= 0.1 for second in seconds)
+    assert record_of(folder)["results"]["n_between"] == n_between > 5
+    assert f"Rows between clusters, 5 of {n_between} with a membership of 0.1 or more" in words(
+        done
+    )
+
+
+def test_summary_names_every_cluster(run, tmp_path):
+    rng = np.random.default_rng(2)
+    centers = np.array([[0, 0], [30, 30], [-30, 30], [30, -30], [-30, -30]])
+    rows = rng.normal(size=(150, 2)) + centers[np.arange(150) % 5]
+    lines = "".join(f"{x:.4f},{y:.4f}\n" for x, y in rows)
+    (tmp_path / "a.csv").write_text(f"x,y\n{lines}", "utf-8")
+    summaries = []
+    for k in (5, 8):
+        folder = tmp_path / f"out{k}"
+        done = run("cluster", tmp_path / "a.csv", "-m", "fcm", "-k", k, "-o", folder, "--no-report")
+        assert done.exit_code == 0, done.stderr
+        results = record_of(folder)["results"]
+        summary = " ".join((folder / "summary.txt").read_text("utf-8").split())
+        named = [f"Cluster {i} ({n} rows): " in summary for i, n in enumerate(results["sizes"])]
+        assert named == [i < 6 for i in range(len(named))]
+        rest = results["sizes"][6:]
+        assert (f" more clusters have {sum(rest)} rows." in summary) == bool(rest)
+        summaries.append(summary)
+    assert "): no single column sets it apart. Cluster" in summaries[0]
+
+
 def test_clusters_are_described_by_medians_in_units_of_the_file(clustered, read_csv):
     text = words(clustered[0])
     assert "How each cluster differs (its medians against those of the other clusters)" in text

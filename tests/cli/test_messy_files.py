@@ -44,9 +44,11 @@ def test_german_file_goes_from_outliers_to_score_and_report(run, german, folder,
         "cp1252",
         ",",
     )
-    cells = [line.split(";") for line in german_lines()]
+    names, *rows = [line.split(";") for line in german_lines()]
+    points = str.maketrans(",", ".", ".")
+    cells = [[name, *(number.translate(points) for number in numbers)] for name, *numbers in rows]
     written = read_csv(folder / "out" / "outliers.csv")
-    assert [[row[name] for name in cells[0]] for row in written] == cells[1:]
+    assert [[row[name] for name in names] for row in written] == cells
     assert run("score", "out", german, "--output", "scored.csv").exit_code == 0
     scored = read_csv(folder / "scored.csv")
     assert [row["outlier"] for row in scored] == [row["outlier"] for row in written]
@@ -70,6 +72,63 @@ def test_new_rows_have_thousands_points_where_the_run_had_decimal_commas(
     assert refused.exit_code == 3
     assert "use --decimal '.'" in refused.stderr
     assert run("score", "out", "points.csv", "--decimal", ".").exit_code == 0
+
+
+def test_results_have_one_decimal_mark(run, folder):
+    rows = [f"{i}.{100 + i};{i % 7},50;{i % 3},5;1.2{i:02d}" for i in range(10, 40)]
+    lines = ["Gewicht;Preis;Note;Paragraf", *rows, "1.041;-;2,5;1.241"]
+    (folder / "a.csv").write_text("\n".join(lines), encoding="utf-8")
+    done = run("cluster", "a.csv", "--ignore", "Paragraf", "-m", "fcm", "-k", 2, "-o", "out")
+    assert "Results are written with decimal points." in words(done)
+    cells = (folder / "out" / "labels.csv").read_text(encoding="utf-8").splitlines()
+    assert cells[1].startswith("10110,3.50,1.5,1.210,")
+    assert cells[-1].startswith("1041,-,2.5,1.241,")
+    scored = run("score", "out", "a.csv", "--missing", "median")
+    assert scored.stdout.splitlines() == cells
+    again = run("score", "out", "out/labels.csv")
+    assert again.exit_code == 0, again.stderr
+    assert again.stdout.splitlines()[1].startswith("10110,3.50,1.5,1.210,")
+
+
+def test_totals_are_skipped_by_every_command(run, folder):
+    rng = np.random.default_rng(1)
+    X = rng.integers(1, 900, (40, 3)) / 2
+    rows = [f"t{i};{a};{b};{c}" for i, (a, b, c) in enumerate(X)]
+    sums = ";".join(map(str, X.sum(axis=0)))
+    text = "\n".join(["town;a;b;c", *rows, f"Summe;{sums}"])
+    (folder / "a.csv").write_text(text.replace(".", ","), encoding="utf-8")
+    done = run("outliers", "a.csv", "-o", "out")
+    assert "line 42 skipped, as it has the totals of the rows above" in words(done)
+    written = (folder / "out" / "outliers.csv").read_text(encoding="utf-8").splitlines()
+    assert (len(written), written[-1][:3]) == (41, "t39")
+    assert "line 42 skipped" in (folder / "out" / "summary.txt").read_text(encoding="utf-8")
+    before = (folder / "out" / "report.html").read_bytes()
+    assert run("report", "out", "--force").exit_code == 0
+    assert (folder / "out" / "report.html").read_bytes() == before
+    assert run("explain", "out", "a.csv", "--line", 42).exit_code == 3
+    assert len(run("score", "out", "a.csv").stdout.splitlines()) == 41
+    (folder / "b.csv").write_text("\n".join(["town,a,b,c", "x,1,2,3", "total,1,2,3"]))
+    scored = run("score", "out", "b.csv")
+    assert len(scored.stdout.splitlines()) == 3
+    assert "The last row, line 3, has 'total' in a cell" in " ".join(scored.stderr.split())
+
+
+def test_totals_that_do_not_match_are_a_warning(run, folder):
+    rows = [f"t{i},{i * i % 17},{i * 7 % 13}" for i in range(40)]
+    (folder / "a.csv").write_text("\n".join(["town,a,b", *rows, "Total:,5,6"]))
+    for command in ("cluster", "outliers", "compare"):
+        done = run(command, "a.csv")
+        assert done.exit_code == 0
+        assert "The last row, line 42, has 'Total:' in a cell" in " ".join(done.stderr.split())
+
+
+def test_commas_between_thousands_are_not_written(run, folder):
+    rows = [f'{i},"{i},{100 + i}.50","${i},900",{i + i * i}' for i in range(10, 40)]
+    (folder / "a.csv").write_text("\n".join(["nr,weight,price,size", *rows]), encoding="utf-8")
+    done = run("cluster", "a.csv", "-m", "fcm", "-k", 2, "-o", "out", "--safe-csv")
+    assert done.exit_code == 0, done.stderr
+    cells = (folder / "out" / "labels.csv").read_text(encoding="utf-8").splitlines()
+    assert cells[1].startswith('10,10110.50,"$10,900",110,')
 
 
 def test_first_row_of_a_file_without_header_is_kept_and_the_option_named(run, folder):

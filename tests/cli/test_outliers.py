@@ -1,14 +1,18 @@
 """`typicality outliers`."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
+import typicality
 from cli.conftest import invoke, record_of, words
 from typicality import OneClusterPCM
 from typicality.metrics import select_discoveries
 from typicality.preprocessing import ColumnScaler
+from typicality.tables import base
 
 
 def test_outliers_command_flags_the_strange_row_and_says_why(flagged, read_csv):
@@ -109,6 +113,42 @@ def test_record_and_report_know_the_reference(compared, run):
     assert (folder / "again.html").read_text(encoding="utf-8") == page
 
 
+@pytest.mark.parametrize("size", [150, 2**21])
+@pytest.mark.parametrize("fdr", [0.02, 0.1, 0.4])
+def test_false_discoveries_are_the_same_in_every_command(
+    clean_and_new, run, read_csv, tmp_path, monkeypatch, fdr, size
+):
+    clean, new = clean_and_new
+    folder = tmp_path / "out"
+    words(run("outliers", new, "--reference", clean, "--fdr", fdr, "-o", folder, "--no-report"))
+    rows = read_csv(folder / "outliers.csv")
+    monkeypatch.setattr(base, "BLOCK_BYTES", size)
+    done = run("score", folder, new, "-o", tmp_path / "scored.csv")
+    assert read_csv(tmp_path / "scored.csv") == rows
+    n_flagged = [row["outlier"] for row in rows].count("1")
+    assert (
+        f"{n_flagged} ({n_flagged} %) are outliers at the false discovery rate of {fdr}"
+        in words(done)
+    )
+    predicted = typicality.load(folder).predict(pd.read_csv(new))
+    assert [str(int(label < 0)) for label in predicted] == [row["outlier"] for row in rows]
+    for i in range(80, 100):
+        found = json.loads(run("explain", folder, new, "--row", i, "--json").stdout)
+        assert (found["label"] < 0, found["fdr"]) == (rows[i]["outlier"] == "1", fdr)
+
+
+def test_score_says_that_there_are_too_few_reference_rows(clean_and_new, run, tmp_path):
+    clean, new = clean_and_new
+    options = ["--fdr", 1e-3, "-o", tmp_path / "out", "--no-report", "-q"]
+    assert run("outliers", new, "--reference", clean, *options).exit_code == 0
+    done = run("score", tmp_path / "out", new, "-o", tmp_path / "scored.csv")
+    assert "0 (0 %) are outliers" in words(done)
+    assert "with 500 reference rows no p-value" in " ".join(done.stderr.split())
+    (tmp_path / "empty.csv").write_text("width,height\n,\n,\n", encoding="utf-8")
+    done = run("score", tmp_path / "out", tmp_path / "empty.csv")
+    assert (done.exit_code, done.stdout.splitlines()[1]) == (0, ",,,,,,")
+
+
 def test_rate_flags_rows_against_a_reference_by_the_threshold(clean_and_new, run, read_csv):
     clean, new = clean_and_new
     folder = new.parent / "by-rate"
@@ -117,6 +157,17 @@ def test_rate_flags_rows_against_a_reference_by_the_threshold(clean_and_new, run
     rows, record = read_csv(folder / "outliers.csv"), record_of(folder)
     below = [float(row["score"]) < record["results"]["threshold"] for row in rows]
     assert below == [row["outlier"] == "1" for row in rows]
+
+
+def test_summary_has_the_reason_why_no_row_can_be_an_outlier(clean_and_new, run, tmp_path):
+    clean, new = clean_and_new
+    done = run("outliers", new, "--reference", clean, "--fdr", 1e-3, "-o", tmp_path / "out")
+    assert done.exit_code == 0
+    assert record_of(tmp_path / "out")["results"]["n_outliers"] == 0
+    summary = " ".join((tmp_path / "out" / "summary.txt").read_text(encoding="utf-8").split())
+    assert "How sure? No row can be called an outlier: with 500 reference rows" in summary
+    assert "Use at least" in summary
+    assert "chance explains" not in summary
 
 
 def test_fdr_needs_a_reference_and_excludes_a_rate(clean_and_new, run):

@@ -118,7 +118,7 @@ def test_score_json_counts_rows(run, groups, flagged, tmp_path):
         (lambda path: path.mkdir(), "holds no run; give the folder that `typicality cluster` or"),
         (
             lambda path: typicality.save(typicality.FuzzyCMeans(2), path),
-            "holds no run; give the folder that `typicality cluster` or",
+            "holds only a saved model, not a run; give the folder that `typicality cluster` or",
         ),
     ],
 )

@@ -65,6 +65,15 @@ def test_outliers_at_a_false_discovery_rate(file):
         assert not run.outliers_at(new, fdr=1e-3).any()
 
 
+def test_the_first_cell_of_a_frame_that_is_no_number_is_named(file):
+    run = typicality.load(run_on(file, "cluster", "--missing", "median"))
+    cells = ["3750.0", "3.5", "12", "7", "1", "heavy", "light"]
+    with pytest.raises(TableError, match="row 5 counted from 0, column 'size': 'heavy' is not a"):
+        run.predict(pd.DataFrame({"size": cells, "income": 1.0}))
+    with pytest.raises(TableError, match=r"row 0.*'3750.0' is text.*Convert the column to numbers"):
+        run.predict(pd.DataFrame({"size": cells[:5], "income": 1.0}))
+
+
 def test_memberships_and_arrays(file):
     folder = run_on(file, "cluster", "--missing", "median", "--method", "fcm", "--clusters", "2")
     run, frame = typicality.load(folder), pd.read_csv(file)

@@ -1,5 +1,7 @@
 """`typicality compare`: our methods next to others, on the rows of a file."""
 
+import warnings
+
 import click
 
 from typicality.cli.console import Terminal
@@ -65,7 +67,9 @@ def compare(
             raise WrongUseError(f"--methods: {error}") from error
     with open_file(options) as table, options.threads():
         with terminal.doing(f"Reading {table.name}"):
-            rows = read_file(table, options, in_memory="all rows are compared")
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                rows = read_file(table, options, in_memory="all rows are compared")
             from typicality.stability import compare_methods
 
             Z = rows.scaler().fit_transform(rows.to_fit)
@@ -90,4 +94,5 @@ def compare(
     for heading, text in found.sections.items():
         terminal.say_heading(heading)
         terminal.say(text)
+    terminal.warn([str(each.message) for each in caught])
     terminal.warn([f"{r.name}: {text}" for r in found.results for text in r.warnings])

@@ -118,6 +118,8 @@ def in_words(error: BaseException) -> tuple[str, int]:
                 sentence = f"Interrupted; {_written()} was written and is complete."
             return str(error) or sentence, _INTERRUPT
         case TableError():
+            if error.remedy is not None and not _has_option(error.remedy.parameter):
+                error.remedy = None
             return error.sentence(option_of), _UNUSABLE
         case UnusableError() | ModelFileError():
             return str(error), _UNUSABLE
@@ -132,6 +134,12 @@ def _written() -> str | None:
     """The results that have their name already."""
     ctx = click.get_current_context(silent=True)
     return None if ctx is None else ctx.meta.get(_WRITTEN)
+
+
+def _has_option(parameter: str) -> bool:
+    """Whether the command that runs has an option of this name."""
+    ctx = click.get_current_context(silent=True)
+    return ctx is None or any(each.name == parameter for each in ctx.command.params)
 
 
 def option_of(parameter: str, value: Any) -> str:

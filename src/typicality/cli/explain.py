@@ -69,6 +69,7 @@ def _explained(result: "Result", at: Any) -> dict[str, Any]:
         "kind": seen.kind,
         "strength_name": seen.strength_name,
         "threshold": seen.cut if seen.kind == "detector" else None,
+        "fdr": seen.fdr,
         "n_rows": seen.n_rows,
         "how": found.words,
         "columns": [
@@ -116,6 +117,8 @@ def _words(found: dict[str, Any]) -> list[Any]:
     strength = f"Its {name} is {found['strength']:.4g}"
     if found["threshold"] is not None:
         strength += f"; rows below {found['threshold']:.4g} are outliers"
+    if found["fdr"] is not None:
+        strength += f" at a false discovery rate of {found['fdr']:g} among the rows of the file"
     short = shown_apart((each["column"] for each in columns), 40)
     lines = [
         (

@@ -83,7 +83,8 @@ def opened_run(
 
     The file of the run is read as the run did (run.json), where the options leave that open. Others
     may be written in another way, but where the run read decimal commas, 1.234 must not become a
-    fraction without a word.
+    fraction without a word. A file with commas between its cells may have decimal points, as the
+    results of a run have.
 
     Raises
     ------
@@ -98,7 +99,11 @@ def opened_run(
     path = Path(folder)
     with terminal.doing(f"Loading {folder}"):
         if not (path / RECORD).is_file():
+            from typicality.model import MODEL_FILES
+
             holds = "holds no run" if path.exists() else "does not exist"
+            if all((path / name).is_file() for name in MODEL_FILES):
+                holds = "holds only a saved model, not a run"
             raise ModelFileError(
                 f"{shown_path(path)} {holds}; give the folder that `typicality cluster` or "
                 "`typicality outliers` wrote."
@@ -108,12 +113,26 @@ def opened_run(
         run: Run = load(path)
     data = run.record["data"]
     file = options.file or _file_of(data["path"])
-    known: dict[str, Any] = {"decimal": ","} if data["decimal"] == "," else {}
+    known: dict[str, Any] = {}
+    if data["decimal"] == "," and not _has_commas_between_cells(options, file):
+        known = {"decimal": ","}
     if data["path"] == str(Path(file).resolve()):
         known = {name: data[name] for name in FORMAT}
     known = {name: value for name, value in known.items() if getattr(options, name) is None}
     with open_file(replace(options, file=file, **known)) as table:
+        if data.get("totals") and table.fingerprint == data["fingerprint"]:
+            table.leave_out_totals(*data["totals"])
         yield run, table
+
+
+def _has_commas_between_cells(options: Options, file: str) -> bool:
+    """Whether a file is csv with commas; standard input can be opened only once."""
+    from typicality.cli.rows import open_file
+
+    if file == "-":
+        return False
+    with open_file(replace(options, file=file)) as table:
+        return table.format == "csv" and table.settings()["delimiter"] == ","
 
 
 def _file_of(path: str | None) -> str:

@@ -65,8 +65,7 @@ class Result:
             gathered.see(rows)
         shown = gathered.result()
         fitted = run.places_of_fit(len(shown.places), table.fingerprint)
-        fdr = run.record["results"].get("fdr")
-        return cls(run, shown, run.judge(shown.rows, fitted=fitted, fdr=fdr), fitted)
+        return cls(run, shown, run.judge(shown.rows, fitted=fitted, fdr=run.fdr), fitted)
 
     @cached_property
     def features(self) -> FeatureTable:
@@ -129,6 +128,7 @@ def fields_of(result: Result, source: FitRows, tally: Tally) -> dict[str, Any]:
         }
     else:
         found = _clusters(result, tally, texts)
+        found["n_between"] = len(view.between) if source.is_held else None
     if model is not run.model:
         found |= {
             "chosen": type(model).__name__,

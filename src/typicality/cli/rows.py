@@ -1,7 +1,7 @@
 """The rows of a file that a model is fitted on: which columns and rows, and why not others."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from typicality.cli.console import shown
 from typicality.cli.errors import UnusableError, WrongUseError, option_of
 from typicality.cli.options import FORMAT, Options
 from typicality.cli.parameters import near_name
-from typicality.exceptions import Remedy
+from typicality.exceptions import Remedy, TableError
 from typicality.tables import LeftOut, NumericTable, TableFile, open_table, read_rows
 from typicality.tables.base import Assumption
 from typicality.tables.columns import ALL_MISSING, TooLargeError
@@ -170,6 +170,7 @@ class FitRows:
             "decimal": self.table.decimal,
             "assumed": [each.sentence(option_of) for each in self.assumed],
             "signs": numeric.signs,
+            "totals": self.table.totals,
             "fingerprint": numeric.fingerprint,
             "n_rows": self.n_rows,
             "n_rows_left_out": self.n_left_out,
@@ -277,21 +278,27 @@ def read_columns(table: TableFile, options: Options, *, hold: bool = True) -> Nu
             f"{listed(map(repr, sorted(both)))}: --ignore leaves this column out, but "
             "--categorical or --ordered uses it; give only one of them."
         )
-    numeric = read_rows(
-        table,
-        columns=options.columns if options.exact else options.columns or None,
-        ignore=options.ignore,
-        categorical="auto" if options.categorical == ("auto",) else options.categorical,
-        ordered=options.ordered,
-        hold=hold,
-    )
+    try:
+        numeric = read_rows(
+            table,
+            columns=options.columns if options.exact else options.columns or None,
+            ignore=options.ignore,
+            categorical="auto" if options.categorical == ("auto",) else options.categorical,
+            ordered=options.ordered,
+            hold=hold,
+        )
+    except TableError as error:
+        if error.remedy is not None and error.remedy.parameter == "categorical":
+            # An error if the remedy is none: the text may have too many values.
+            read_columns(table, replace(options, categorical=("auto",)), hold=hold)
+        raise
     numeric = _without_unfit_categories(numeric, options)
     _check_places(numeric, options)
     if not numeric.names and not numeric.categories:
         reasons = (f"{shown(c.name)}: {c.sentence(option_of)}" for c in numeric.left_out)
         raise UnusableError(
             f"{table.name} has no usable column ({listed(reasons, separator='; ')}). Add "
-            "columns of numbers."
+            "columns of numbers, or of text with few values."
         )
     return numeric
 

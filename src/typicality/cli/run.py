@@ -103,11 +103,11 @@ def _fit_and_write(
     """Write all files but run.json, whose content is returned."""
     clean = None
     check_name(table, options.name)
-    if options.reference is not None:
-        clean = _read_reference(options.reference, table, options, terminal)
-        options = _as_reference(options, clean)
     with _workers(options.workers), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        if options.reference is not None:
+            clean = _read_reference(options.reference, table, options, terminal)
+            options = _as_reference(options, clean)
         with terminal.doing(f"Reading {table.name}"):
             at_least, in_memory = (2, "") if clean is None else (1, _ALL_AT_ONCE)
             rows = read_file(table, options, at_least=at_least, in_memory=in_memory)

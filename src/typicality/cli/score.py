@@ -1,5 +1,7 @@
 """`typicality score`: judge new rows by a model that was kept, block by block."""
 
+import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from typicality._words import counted, share
@@ -20,7 +22,7 @@ from typicality.cli.options import (
 
 if TYPE_CHECKING:
     from typicality.cli.writing import Tally
-    from typicality.run_folder import Run
+    from typicality.run_folder import Judged, Run
 
 
 @command
@@ -47,7 +49,8 @@ def score(options: Options, model: str) -> None:
 
     Writes csv, or parquet if --output ends in .parquet. The output has all columns of FILE, and the
     columns that the run has added. FILE is read in blocks, so it may have any size; - is standard
-    input.
+    input. A run with --fdr controls the false discovery rate among the rows of FILE, too, and FILE
+    is read twice.
     """
     from typicality.cli.console import Terminal
     from typicality.cli.folder import opened_run
@@ -61,24 +64,41 @@ def score(options: Options, model: str) -> None:
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     with options.threads(), opened_run(model, options, terminal) as (run, table):
         from typicality.cli.writing import write_rows
+        from typicality.tables.totals import find_total
 
         run = run.with_missing(options.missing)
+        at_most = None
+        if run.fdr is not None:  # which rows are outliers depends on all rows
+            with (
+                terminal.doing(f"Comparing {table.name} with the reference rows"),
+                warnings.catch_warnings(record=True) as caught,
+            ):
+                warnings.simplefilter("always")
+                at_most = run.largest_discovery(table.blocks())
+            terminal.warn([str(each.message) for each in caught])
         with terminal.doing(f"Scoring {table.name}", 1.0) as tell:
+            last: Any = None
 
-            def follow(_: Any, n_rows: int) -> None:
+            def follow(judged: "Judged", n_rows: int) -> None:
+                nonlocal last
+                last = judged.rows.block
                 tell(table.fraction_read, f"Scored {counted(n_rows, 'row')} of {table.name}")
 
             how = {"safe": options.safe_csv, "force": options.force}
-            tally = write_rows(table, run.judge_block, output, run.signs, follow, **how)
+            judge = partial(run.judge_block, at_most=at_most)
+            tally = write_rows(table, judge, output, run.signs, follow, **how)
+    total = find_total(last)
+    terminal.warn([] if total is None else [" ".join(total.doubt)])
     if output == "-":
         return
     note_written(output)
     if options.as_json:
         counts = {name: value for name, value in vars(tally).items() if name != "sizes"}
         terminal.json({"output": output, **counts})
-    from typicality.cli.summary import assumptions
+    from typicality.cli.summary import WITH_POINTS, assumptions
 
-    terminal.say(" ".join([_summary(tally, run), *assumptions(table.assumed)]))
+    marks = [WITH_POINTS] if table.decimal == "," else []
+    terminal.say(" ".join([_summary(tally, run), *assumptions(table.assumed), *marks]))
     terminal.say_path("Written: ", output)
 
 
@@ -87,6 +107,9 @@ def _summary(tally: "Tally", run: "Run") -> str:
     are = "are unassigned" if n != 1 else "is unassigned"
     if rate is not None:
         are = "are outliers" if n != 1 else "is an outlier"
+    if run.fdr is not None:
+        are += f" at the false discovery rate of {run.fdr:g} of the run"
+    elif rate is not None:
         are += " at the nominal rate" + (f" of {rate:g}" if isinstance(rate, float) else "")
     words = f"{counted(tally.n_rows, 'row')}; {n:,} ({share(n, tally.n_rows)}) {are}."
     if tally.n_left_out:

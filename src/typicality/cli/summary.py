@@ -30,6 +30,7 @@ from typicality.cli.errors import option_of
 from typicality.cli.options import quoted
 from typicality.cli.rows import FitRows
 from typicality.explain import TELLING, reason_words
+from typicality.fitted import BETWEEN
 from typicality.preprocessing.scaling import skewed_columns
 from typicality.report.clusters import MOST_VALUES, Commonest, telling_categories
 from typicality.report.payload import clusters_words
@@ -46,6 +47,7 @@ _UNUSUAL = "unusual columns (robust z-score)"
 _ROWS_LOOKED_AT = 100_000  # to see whether columns are skewed
 _RIGHT = ("rows", "share", "rarer than", "membership", "score", "p-value")
 
+WITH_POINTS = "Results are written with decimal points."
 _MOST_LEFT_OUT = 5  # columns explained one by one
 
 Which = Callable[[Mapping[str, Any]], str]
@@ -111,11 +113,17 @@ def in_short(record: Record) -> str:
         _headline(record),
     ]
     short = shown_apart(data["columns"], 24)
-    for cluster in results.get("clusters", [])[:_MOST_IN_SHORT]:
-        phrases = _apart(cluster, short, "elsewhere")
-        if phrases:
-            size = counted(results["sizes"][cluster["label"]], "row")
-            sentences.append(f"Cluster {cluster['label']} ({size}): {'; '.join(phrases[:2])}.")
+    clusters = results.get("clusters", [])
+    described = [(each["label"], _apart(each, short, "elsewhere")) for each in clusters]
+    if any(phrases for _, phrases in described):
+        for label, phrases in described[:_MOST_IN_SHORT]:
+            size = counted(results["sizes"][label], "row")
+            words = "; ".join(phrases[:2]) or "no single column sets it apart"
+            sentences.append(f"Cluster {label} ({size}): {words}.")
+        if rest := [results["sizes"][label] for label, _ in described[_MOST_IN_SHORT:]]:
+            have = "has" if len(rest) == 1 else "have"
+            more = f"{len(rest)} more {'cluster' if len(rest) == 1 else 'clusters'}"
+            sentences.append(f"{more} {have} {counted(sum(rest), 'row')}.")
     related = _related(results)
     if related and record["method"] != "outliers":
         sentences.append(f"Not used: {_tabulated_words(related[0], finds_outliers=False)}")
@@ -172,7 +180,8 @@ def _hints(record: Record, rows: FitRows, X: Doubles) -> list[str]:
 def _headline(record: Record) -> str:
     results, n_rows = record["results"], n_judged(record)
     if record["method"] != "outliers":
-        found = clusters_words(len(results["sizes"]), results["n_unassigned"], n_rows)
+        counts = len(results["sizes"]), results["n_unassigned"], n_rows
+        found = clusters_words(*counts, are_all=not record["data"]["n_rows_left_out"])
         column = results["values_of"]
         if column is None:
             return f"{found}."
@@ -321,7 +330,14 @@ def _say_rows(terminal: Terminal, record: Record, heading: str, which: Which) ->
     rows, results = rows_to_list(record), record["results"]
     if not rows:
         return
-    above = "Rows between clusters:" if rows[0]["rivals"] else "The least typical rows:"
+    above = "The least typical rows:"
+    if rows[0]["rivals"]:
+        above, n_between = "Rows between clusters:", results["n_between"]
+        if n_between is not None and n_between > len(rows):
+            above = (
+                f"Rows between clusters, {len(rows)} of {n_between:,} with a membership of "
+                f"{BETWEEN:g} or more in a second one:"
+            )
     if record["method"] == "outliers":
         every = len(rows) == max(results["n_outliers"], results["n_apart"] or 0)
         above = "The worst first:" if every else f"The {len(rows)} worst:"
@@ -369,6 +385,8 @@ def about_rows(rows: FitRows) -> str:
     used = f"{counted(len(all_names), 'column')} ({listed(map(shown, all_names))})"
     sentences = [f"{rows.table.name}: {counted(rows.n_rows, 'row')}, {used}."]
     sentences += assumptions(rows.assumed)
+    if rows.table.decimal == ",":
+        sentences.append(WITH_POINTS)
     signs = rows.numeric.signs
     marked = [shown(name) for name, sign in signs.items() if sign != TRUTH]
     if marked:

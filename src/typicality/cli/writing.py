@@ -1,7 +1,7 @@
 """The loop that judges the rows of a file and writes them, and what is kept for the results."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,7 +53,7 @@ def write_rows(
     table: TableFile,
     judge: Callable[[Block], Judged],
     output: str,
-    signs: Iterable[str],
+    signs: Mapping[str, str],
     follow: Callable[[Judged, int], None],
     *,
     safe: bool,
@@ -69,8 +69,9 @@ def write_rows(
         What a run says of a block; threads call it.
     output : str
         The file to write, .csv or .parquet; "-" is standard output.
-    signs : iterable of str
-        Columns with numbers like $7,440, which stay text.
+    signs : mapping of str to str
+        The signs of columns with numbers like $7,440, which stay text; empty for columns with only
+        separators of thousands.
     follow : callable
         Called with each block that was written, and the number of rows so far.
     safe, force : bool
@@ -85,7 +86,11 @@ def write_rows(
         if as_parquet:  # ranks and categories stay the text they are, too
             plain = [name for name in rows.names if name not in {*signs, *rows.texts}]
             return judged, arrow_rows(block, extra, numeric=plain)
-        return judged, csv_text(block, extra, header=block.first_row == 0, safe=safe)
+        # New columns have decimal points: one file has one decimal mark.
+        marks = dict.fromkeys(rows.names, "" if table.decimal == "," else ".") | dict(signs)
+        rewritten = {name for name in rows.names if marks[name] == "" and name not in rows.texts}
+        first = block.first_row == 0
+        return judged, csv_text(block, extra, header=first, rewritten=rewritten, safe=safe)
 
     tally = Tally()
     with writer(output, force=force, as_parquet=as_parquet) as write:

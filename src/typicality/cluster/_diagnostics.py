@@ -533,22 +533,24 @@ def warn_about_coarse_promise(rtol: float, offset: float) -> None:
         tell("coarse promise", rtol=rtol, threshold=threshold, better=0.1 * threshold)
 
 
-def warn_about_few_reference_rows(
-    p_values: Doubles, n_rows: float, *, fdr: float, method: str
-) -> None:
-    """The smallest p-value there can be is too large for any row to be an outlier."""
+def few_reference_rows(
+    p_values: Doubles, n_rows: float, *, fdr: float, method: str = "bh"
+) -> dict[str, Any]:
+    """Why the smallest possible p-value is too large for any row to be an outlier, in numbers.
+
+    Empty if there are enough reference rows.
+    """
     smallest, m = 1.0 / (n_rows + 1.0), len(p_values)
     n_smallest = max(1, int(np.sum(p_values <= smallest * (1 + 1e-12))))
     level = fdr * n_smallest / (m * penalty(p_values, method))
     if smallest <= level:
-        return
+        return {}
     alike = f"for {n_smallest} rows with the smallest p-value" if n_smallest > 1 else "for one row"
-    tell(
-        "few reference rows",
-        n_rows=n_rows,
-        smallest=smallest,
-        n_tested=m,
-        level=level,
-        alike=alike,
-        enough=int(np.ceil(1.0 / level)) - 1,
-    )
+    return {
+        "n_rows": n_rows,
+        "smallest": smallest,
+        "n_tested": m,
+        "level": level,
+        "alike": alike,
+        "enough": int(np.ceil(1.0 / level)) - 1,
+    }

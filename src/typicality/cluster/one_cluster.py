@@ -18,13 +18,14 @@ from typicality._typing import Doubles, Floats
 from typicality._words import counted, for_people
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._diagnostics import (
+    few_reference_rows,
     require_finite,
+    sentences,
     tell,
     warn_about_coarse_promise,
     warn_about_convergence,
     warn_about_equal_typicalities,
     warn_about_features,
-    warn_about_few_reference_rows,
     warn_about_kernel,
     warn_about_lonely_row,
 )
@@ -692,8 +693,14 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
         found = select_discoveries(p_values, fdr=fdr, method=method)
         if not found.any():
             n_rows = self._reference().n_rows
-            warn_about_few_reference_rows(p_values, n_rows, fdr=fdr, method=method)
+            if fields := few_reference_rows(p_values, n_rows, fdr=fdr, method=method):
+                tell("few reference rows", **fields)
         return found
+
+    def _few_reference_rows(self, p_values: Doubles, fdr: float) -> str:
+        """Why so few training rows allow no row to be an outlier; empty if they are enough."""
+        fields = few_reference_rows(p_values, self._reference().n_rows, fdr=fdr)
+        return " ".join(sentences("few reference rows", **fields)) if fields else ""
 
     def _soft_features(self, X: ArrayLike) -> Floats:
         return self.predict_typicality(X)[:, None]

@@ -46,7 +46,8 @@ def _of_detector(model: Any, found: FittedView) -> str:
             "provided that the reference rows are."
         )
     if found.fdr is not None:
-        return "With this many rows, chance explains even the most unusual one."
+        chance = "With this many rows, chance explains even the most unusual one."
+        return model._few_reference_rows(found.p_values, found.fdr) or chance
     many = rows_for_alarms(model._rate)
     low, high = (max(1, round(many * rate)) for rate in model.false_alarm_interval_)
     return (

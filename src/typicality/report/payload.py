@@ -311,9 +311,13 @@ def _default_notes(model: Any, found: FittedView, n_features: int) -> list[Any]:
     ]
 
 
-def clusters_words(n_clusters: int, n_unassigned: int, n_rows: int) -> str:
-    """How many clusters and unassigned rows there are."""
+def clusters_words(n_clusters: int, n_unassigned: int, n_rows: int, *, are_all: bool = True) -> str:
+    """How many clusters and unassigned rows there are; `are_all` if no row was left out."""
     clusters = counted(n_clusters, "cluster")
+    if not n_unassigned and not are_all:
+        return (
+            f"{clusters}; every one of the {counted(n_rows, 'row')} that were used belongs to one"
+        )
     if not n_unassigned:
         return f"{clusters}; every row belongs to one"
     rows = f"{counted(n_unassigned, 'row')} ({share(n_unassigned, n_rows)})"

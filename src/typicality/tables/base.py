@@ -2,9 +2,9 @@
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,6 @@ from typicality._words import listed, shown, shown_path
 from typicality.exceptions import OptionOf, Remedy, TableError
 from typicality.tables.cells import (
     ParsedColumn,
-    csv_rows_of,
     is_number,
     look_of,
     parse_texts,
@@ -25,6 +24,7 @@ from typicality.tables.cells import (
     plain,
     texts_of,
     unmarked,
+    with_decimal_points,
 )
 
 BLOCK_BYTES = 2**21  # of a block, in memory; larger ones do not fit a cache
@@ -137,9 +137,22 @@ class Block:
         left = np.array([row for row in strangers.tolist() if row not in read], dtype=np.intp)
         return ParsedColumn(numbers, left), signs
 
-    def csv_rows(self) -> Any:
-        """The rows as csv, an Arrow array of bytes, with a line feed before each row."""
-        return csv_rows_of([texts_of(column) for column in self.columns(self.names)])
+    def before(self, row: int) -> "Block":
+        """The rows of this block before a row of the table."""
+        n_rows = row - self.first_row
+        if n_rows >= self.n_rows:
+            return self
+        lines = None if self.lines is None else self.lines[:n_rows]
+        return replace(self, _cells=self._cells.slice(0, n_rows), lines=lines)
+
+    def texts(self, rewritten: Collection[str] = ()) -> list[Any]:
+        """All columns as Arrow arrays of text; the numbers of some are `rewritten` as 1234.5."""
+        return [
+            with_decimal_points(texts_of(column), self.table.decimal)
+            if name in rewritten
+            else texts_of(column)
+            for name, column in zip(self.names, self.columns(self.names), strict=True)
+        ]
 
     def to_arrow(self, numeric: Sequence[str] = ()) -> Any:
         """The rows as an Arrow table; columns of text files are text, except for the named ones."""
@@ -177,9 +190,17 @@ class Block:
             remedy=remedy,
         )
 
-    def not_a_number(self, row: int, name: str) -> TableError:
-        """An error about a cell that is not a number."""
-        look = look_of([self.cells(name)[row]], self.table.decimal)
+    def not_a_number(self, rows: Places, name: str) -> TableError:
+        """An error about the first of some cells that is not a number.
+
+        A column of text in a dataframe or a parquet file may have numbers, too.
+        """
+        cells, decimal = self.cells(name), self.table.decimal
+        row = next((i for i in rows.tolist() if not is_number(cells[i], decimal)), int(rows[0]))
+        if is_number(cells[row], decimal):
+            what = "is text, like the whole column. Convert the column to numbers."
+            return self.bad_cell(row, name, what)
+        look = look_of([cells[row]], decimal)
         remedy = _REMEDIES.get(look)
         advice = "" if remedy else " Correct it, leave the cell empty, or choose other columns."
         return self.bad_cell(row, name, f"is not a number.{advice}", remedy)
@@ -221,6 +242,9 @@ class TableFile(AbstractContextManager["TableFile"]):
         The encoding of a text file, if it was given, or is neither UTF-8 nor UTF-16.
     assumed : list of Assumption
         What was detected about the file and may be wrong.
+    totals : tuple of int and str, or None
+        The number and the position of a last row that is left out, because it has the totals of the
+        rows above it.
     """
 
     decimal: str = "."
@@ -240,6 +264,7 @@ class TableFile(AbstractContextManager["TableFile"]):
         self.n_rows: int | None = None
         self.fraction_read = 0.0
         self.assumed: list[Assumption] = []
+        self.totals: tuple[int, str] | None = None
         self._stamps = list(map(_stamp, self.paths))
         self._temporary = list(temporary)
 
@@ -276,9 +301,11 @@ class TableFile(AbstractContextManager["TableFile"]):
         n_rows = 0
         try:
             self.require_unchanged()
-            for block in self._read():
+            for found in self._read():
+                block = found if self.totals is None else found.before(self.totals[0])
                 n_rows += block.n_rows
-                yield block
+                if block.n_rows:
+                    yield block
             self.require_unchanged()
         except OSError as error:
             raise TableError(
@@ -291,6 +318,11 @@ class TableFile(AbstractContextManager["TableFile"]):
                 "rows, or choose another file."
             )
         self.n_rows = n_rows
+
+    def leave_out_totals(self, row: int, place: str) -> None:
+        """Leave out the last row, which has the totals of the others."""
+        self.totals = row, place
+        self.assumed.append(Assumption(f"{place} skipped, as it has the totals of the rows above"))
 
     def require_unchanged(self) -> None:
         """Raise an error if a file has another size or time than when the table was opened."""

@@ -40,13 +40,14 @@ _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _POINTS = re.compile(rf"[+-]?{_THOUSANDS_POINTS}")
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _CURRENCIES = "$€£¥₹₽₩₺₪฿¢"
+_BETWEEN = {".": ",' \u00a0\u202f", ",": ".' \u00a0\u202f"}  # thousands, by the decimal mark
 _MARKED = {
     decimal: re.compile(
         rf"(?P<sign>[+-]?) ?(?P<before>[{_CURRENCIES}]?) ?"
-        rf"(?P<digits>[1-9]\d{{0,2}}([{between}]\d{{3}})+({mark}\d+)?|\d+({mark}\d*)?|{mark}\d+)"
+        rf"(?P<digits>[1-9]\d{{0,2}}([{between}]\d{{3}})+(\{decimal}\d+)?|\d+(\{decimal}\d*)?|\{decimal}\d+)"
         rf"[ \u00a0\u202f]?(?P<after>[%{_CURRENCIES}]?)"
     )
-    for decimal, mark, between in ((".", r"\.", ",' \u00a0\u202f"), (",", ",", ".' \u00a0\u202f"))
+    for decimal, between in _BETWEEN.items()
 }
 NEARLY_ALL = 0.9  # of the cells: a typing error does not hide what the others are
 _TRUTH = frozenset(["true", "false"])
@@ -168,6 +169,17 @@ def parse_texts(texts: Any, decimal: str = ".") -> ParsedColumn:
     numbers = cells.cast("float64").to_numpy(zero_copy_only=False)
     is_text = pc.invert(fits).fill_null(False).to_numpy(zero_copy_only=False)
     return ParsedColumn(numbers, np.flatnonzero(is_text))
+
+
+def with_decimal_points(texts: Any, decimal: str) -> Any:
+    """An Arrow array of numbers as text, rewritten: 1.234,50 becomes 1234.50.
+
+    The digits stay the same, and so do missing cells.
+    """
+    cells = pc.utf8_trim_whitespace(texts)
+    numbers = pc.replace_substring_regex(cells, f"[{_BETWEEN[decimal]}]", "")
+    numbers = pc.replace_substring(numbers, decimal, ".")
+    return pc.if_else(pc.is_in(cells, pa.array(sorted(MISSING))), texts, numbers)
 
 
 def plain(column: Any) -> Any:

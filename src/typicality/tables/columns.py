@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from pyarrow.types import is_string
@@ -12,7 +12,7 @@ from typicality._cached import cached_property
 from typicality._threads import stream_in_threads
 from typicality._typing import Doubles, Places
 from typicality._words import as_known, listed, shown
-from typicality.exceptions import OptionOf, Remedy, TableError
+from typicality.exceptions import ClusteringWarning, OptionOf, Remedy, TableError, warn
 from typicality.tables.base import Block, TableFile
 from typicality.tables.cells import (
     TRUTH,
@@ -22,12 +22,14 @@ from typicality.tables.cells import (
     look_of,
 )
 from typicality.tables.measured import Doubt, doubt_about, is_called_id, is_coded
+from typicality.tables.totals import are_totals, find_total
 
 MOST_NUMBERS = 2**27  # rows times columns of numbers that are held in memory
 _PADDED = re.compile(r"\s*0\d+\s*")
 _BY_NAME = Remedy("columns", None, "{} uses such columns")
 _FEWEST_COLUMNS = 2  # a column is left out by its name or look only if so many remain
 ALL_MISSING = "all values are missing"
+_FEWEST_ABOVE = 2  # rows: the totals of fewer are these rows
 _FEWEST_TO_NUMBER = 10  # rows: fewer whole numbers in a row may well be measurements
 _NEARLY = 0.05  # of the cells may be no numbers in a column that is nearly numeric
 _N_LOOKED_AT = 100
@@ -180,7 +182,7 @@ def rows_of(
             _refuse_mixed_signs(name, found | {signs[name]}, block.source)
         numbers, strangers = parsed[j]
         if len(strangers):
-            raise block.not_a_number(int(strangers[0]), name)
+            raise block.not_a_number(strangers, name)
         if np.isinf(numbers).any():
             raise block.not_finite(int(np.isinf(numbers).argmax()), name)
     return np.stack([column.numbers for column in parsed], axis=1)
@@ -234,6 +236,10 @@ def read_rows(
     1, and false is 0. Columns that are no measurements are left out, with a reason, as docs/cli.md
     lists them; the first 10,000 numbers of a column decide.
 
+    A last row with totals is left out: one of its cells is a word such as total, and its numbers
+    are the sums or the means of the columns above. If the numbers differ, or were not held, the row
+    is used, with a warning.
+
     A table of more than 2**27 numbers raises an error as soon as its size is known; read such a
     table with :func:`typicality.open_rows`.
 
@@ -265,7 +271,14 @@ def read_rows(
     wanted = _wanted(table, columns, ignore, [*named, *orders])
     is_chosen = columns is not None
     judged = [Column(name, is_chosen, truth_is_text=is_auto, is_kept=hold) for name in wanted]
-    n_rows = _see_all(table, judged, refuse_text=is_chosen and not is_auto)
+    n_rows, last = _see_all(table, judged, refuse_text=is_chosen and not is_auto)
+    total = find_total(last) if table.totals is None and n_rows > _FEWEST_ABOVE else None
+    if total is not None and _are_sums(judged, last, hold=hold):
+        table.leave_out_totals(total.row, total.place)
+        how: dict[str, Any] = {"columns": columns, "ignore": ignore, "categorical": categorical}
+        return read_rows(table, ordered=ordered, hold=hold, **how)
+    if total is not None:
+        warn(*total.doubt, ClusteringWarning, "totals")
     text = [column.name for column in judged if is_auto and column.holds_categories]
     numeric = [column for column in judged if column.name not in text]
     left_out: list[LeftOut] = []
@@ -405,7 +418,7 @@ class Column:
     def _see_text(self, block: Block, strangers: Places) -> None:
         """Keep the first text, and what the first texts look like."""
         cells, first = block.cells(self.name), int(strangers[0])
-        self.text = block.not_a_number(first, self.name)
+        self.text = block.not_a_number(strangers, self.name)
         self._first_stranger = f"{shown(cells[first])} in {block.place(first)}"
         some = [cells[i] for i in strangers[:_N_LOOKED_AT]]
         self._look = look_of(some, block.table.decimal)
@@ -483,8 +496,8 @@ def _class_without_name(names: Sequence[str], chosen: Sequence[Column]) -> dict[
     return {name: Doubt(what, is_certain=True) for name in found}
 
 
-def _see_all(table: TableFile, judged: Sequence[Column], *, refuse_text: bool) -> int:
-    """Show all blocks to columns, and return the number of rows."""
+def _see_all(table: TableFile, judged: Sequence[Column], *, refuse_text: bool) -> tuple[int, Block]:
+    """Show all blocks to columns, and return the number of rows, and the last block."""
     n_rows = 0
     blocks = ((block, [c for c in judged if c.is_candidate]) for block in table.blocks())
     for block, found in stream_in_threads(_parsed, blocks):
@@ -507,7 +520,13 @@ def _see_all(table: TableFile, judged: Sequence[Column], *, refuse_text: bool) -
             raise TableError(
                 f"{ALL_MISSING}. Choose other columns.", source=table.name, column=column.name
             )
-    return n_rows
+    return n_rows, block
+
+
+def _are_sums(judged: Sequence[Column], last: Block, *, hold: bool) -> bool:
+    """Whether the last row has the totals of all columns whose numbers are held."""
+    held = [column for column in judged if column.pieces]
+    return hold and are_totals(last, ((c.name, np.concatenate(c.pieces)) for c in held))
 
 
 def _parsed(

@@ -1,6 +1,6 @@
 """Rows back to csv or to Arrow, with columns appended."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from typicality.tables.base import Block
-from typicality.tables.cells import csv_rows_of, quoted, texts_of, without_formulas
+from typicality.tables.cells import csv_rows_of, quoted, without_formulas
 
 _SUFFIX = "_new"
 _DIGITS = 9  # enough to tell numbers of single precision apart
@@ -61,9 +61,14 @@ def masked_columns(
 
 
 def csv_text(
-    block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool, safe: bool = False
+    block: Block,
+    extra: Mapping[str, NDArray[Any]],
+    *,
+    header: bool,
+    rewritten: Collection[str] = (),
+    safe: bool = False,
 ) -> bytes:
-    """The rows of a block as csv: the original cells, then new columns.
+    """The rows of a block as csv: the cells of the file, then new columns.
 
     The text is UTF-8, with commas as delimiters and line feeds as line ends. Cells are quoted if
     necessary. New numbers have at most nine significant digits. NaN and masked entries become empty
@@ -78,16 +83,16 @@ def csv_text(
         arrays. If a name exists already, it is changed by :func:`free_names`.
     header : bool
         Whether to write the names of the columns first.
+    rewritten : collection of str, default=()
+        The columns of numbers whose cells get a decimal point and lose separators of thousands.
+        Other cells stay as they are.
     safe : bool, default=False
         Whether to put an apostrophe before cells that a spreadsheet would treat as formulas.
     """
     new = _new_columns(block, extra)
     texts = [_cells_of(values) for values in new.values()]
-    if safe:
-        cells = map(texts_of, block.columns(block.names))
-        rows = csv_rows_of([without_formulas(column) for column in cells])
-    else:
-        rows = block.csv_rows()
+    cells = block.texts(rewritten)
+    rows = csv_rows_of(list(map(without_formulas, cells)) if safe else cells)
     if texts:
         rows = pc.binary_join_element_wise(
             rows, *texts, b",", null_handling="replace", null_replacement=b""
