@@ -102,7 +102,7 @@ def report(page: Page, setting: Setting) -> None:
     page.say(markdown_table(("", *shown), [("mean log-likelihood per row", *map(_short, scores))]))
     n_starts = setting.pick(20, 4)
     ends = [converged(X, seed).score(X) for seed in range(n_starts)]
-    same = _same_cluster(JoinedMixture(N_CLUSTERS, random_state=0).fit_predict(X), end.predict(X))
+    same = _same_cluster(JoinedMixture(N_CLUSTERS).fit_predict(X), end.predict(X))
     page.say(
         _STARTS.format(n_best=_n_best(ends), n_starts=n_starts, n_clusters=N_CLUSTERS, same=same)
     )

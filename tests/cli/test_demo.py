@@ -36,3 +36,12 @@ def test_nothing_is_replaced_without_force(shown, run):
     assert "iris.csv exists already" in done.stderr
     assert run("demo", "--output", shown[1], "--force").exit_code == 0
     assert (shown[1] / "iris.csv").read_bytes() == before
+
+
+def test_demo_suggests_the_command_as_it_was_called_where_the_shell_does_not_find_it(
+    run, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("sys.argv", ["/some/where/typicality", "demo"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = run("demo", "--output", tmp_path / "demo")
+    assert "/some/where/typicality outliers" in done.stdout.replace("\n", " ")

@@ -126,6 +126,7 @@ def test_very_wide_tables_are_left_to_density_at_once(monkeypatch):
     found = AutoClustering(random_state=0).fit(X)
     assert isinstance(found.estimator_, AlphaCutClustering)
     assert adjusted_rand_score(truth, found.labels_) == 1.0
+    assert "the first choice for more than 500 columns" in found.explanation_
 
 
 # ---- orders of rows, seeds, power, lattices ------------------------------------------------------

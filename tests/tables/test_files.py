@@ -171,6 +171,9 @@ CELLS = {
     ),
     "a delimiter in a name": case("label;x\n5\n7\n", "label;x / 2 5 / 3 7"),
     "blanks in cells": case("kg\tb\n1 2\t7\n3 4\t8\n", "kg b / 2 1•2 7 / 3 3•4 8"),
+    "decimal commas between blanks in cells": case(
+        "a b\tc\n1,5 2,5\t7\n3,5 4,5\t8\n", "a•b c / 2 1,5•2,5 7 / 3 3,5•4,5 8"
+    ),
     "blanks in cells of one row": case("k|b c\nA|5 6\n", "k b•c / 2 A 5•6"),
     "texts between blanks": case(
         '"a b" "c|d"\n"x, y" "q"\n"z" "p, q"\n', "a•b c|d / 2 x,•y q / 3 z p,•q", "blanks"

@@ -2,6 +2,8 @@
 
 import csv
 import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,9 @@ def demo(options: Options) -> None:
         "What to look at: which species each cluster holds, and the rows between two "
         "clusters, where the species are mixed."
     )
+    # The command as it was called, if the shell does not find it by its name.
+    found = Path(sys.argv[0]).name != "typicality" or shutil.which("typicality")
+    program = "typicality" if found else sys.argv[0]
     terminal.say("\nNext, you may try:")
     for words in (
         ["cluster", str(file), "--method", "sequential"],
@@ -54,7 +59,7 @@ def demo(options: Options) -> None:
         ["score", str(results), str(file), "-o", "scored.csv"],
         ["compare", str(file)],
     ):
-        terminal.say_path("  ", shlex.join(["typicality", *words]))
+        terminal.say_path("  ", shlex.join([program, *words]))
     terminal.say_path("\n", (results / REPORT).resolve())
 
 

@@ -189,10 +189,10 @@ class AdaptivePCM(AdaptiveClusterer):
     alpha : float or None, default=None
         With a number, the form of :cite:`xenaki2016`: a preliminary fuzzy c-means gives the initial
         prototypes, and mean distances :math:`r_k`, weighted by its memberships. The spread is then
-        :math:`\eta_k \, \min_l r_l / \alpha` instead of :math:`\eta_k`, first with :math:`r_k` in
-        the place of the mean distance. `box` and `beta` are not used, and the result is the same in
-        any unit of length. Larger values give narrower, and so more, clusters; try 1 and 2. Scale
-        the features. None uses `box`. Neither finds the right number more often, see docs/theory.
+        :math:`\eta_k \, \min_l r_l / \alpha` instead of :math:`\eta_k`, and at first, :math:`r_k`
+        replaces the mean distance. `box` and `beta` are not used, and the result is the same in any
+        unit of length. Larger values give narrower, and so more, clusters; try 1 and 2. Scale the
+        features. None uses `box`. Neither is better in all respects, see docs/theory.
     beta : float, default=0.1
         Sets the initial spreads: `beta` is the typicality at half of the squared distance to the
         nearest other prototype. Larger values give wider initial clusters. The paper uses 0.1 to
@@ -222,8 +222,9 @@ class AdaptivePCM(AdaptiveClusterer):
     max_samples : int, "auto" or None, default="auto"
         With a kernel: the largest number of rows that the model is learned from. If there are more
         rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,
-        and all rows are judged. "auto" is 10,000; a Gaussian kernel of up to three features takes
-        all rows of an array, or 131,072 rows if they do not fit into memory. None is all rows.
+        and all rows get labels or scores. "auto" is 10,000; a Gaussian kernel of up to three
+        features takes all rows of an array, or 131,072 rows if they do not fit into memory. None is
+        all rows.
     max_iter : int, default=1000
         The largest number of iterations. The iterations need not converge: they can repeat a cycle,
         and then stop here.
@@ -424,8 +425,9 @@ class SparseAdaptivePCM(AdaptivePCM):
     max_samples : int, "auto" or None, default="auto"
         With a kernel: the largest number of rows that the model is learned from. If there are more
         rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,
-        and all rows are judged. "auto" is 10,000; a Gaussian kernel of up to three features takes
-        all rows of an array, or 131,072 rows if they do not fit into memory. None is all rows.
+        and all rows get labels or scores. "auto" is 10,000; a Gaussian kernel of up to three
+        features takes all rows of an array, or 131,072 rows if they do not fit into memory. None is
+        all rows.
     max_iter : int, default=1000
         The largest number of iterations. The iterations need not converge: they can repeat a cycle,
         and then stop here.
@@ -551,8 +553,8 @@ class SequentialPCM(AdaptiveClusterer):
     .. math:: \eta = \max ( d_{\max}^2, d_{\mathrm{slope}}^2 ),
 
     where :math:`d_{\max}` is the largest distance of a row to its nearest other row. For
-    :math:`d_{\mathrm{slope}}`, the distances from the new prototype to its ten nearest rows are
-    sorted; it is the distance after the largest jump.
+    :math:`d_{\mathrm{slope}}`, sort the distances from the new prototype to its ten nearest rows,
+    and take the distance after the largest jump.
 
     With ``lam="auto"``, the clusters are computed for up to 50 increasing values of `lam`. They
     start with a single cluster, and each value continues with the clusters of the value before. If
@@ -572,7 +574,7 @@ class SequentialPCM(AdaptiveClusterer):
     rounding error, copies of a row are not neighbours of each other, and `lam` can be chosen
     automatically. The initial prototypes do not depend on the order of the rows. Isolated rows
     start no cluster and are not used for :math:`d_{\max}`, because one outlier would end the
-    search; a row is isolated if the distance to its nearest row is more than three times the 95 %
+    search. A row is isolated if the distance to its nearest row is more than three times the 95 %
     quantile of these distances. The initial spread of a new cluster is at least four times the
     smallest spread at which a cluster does not vanish.
 
@@ -617,8 +619,9 @@ class SequentialPCM(AdaptiveClusterer):
     max_samples : int, "auto" or None, default="auto"
         With a kernel: the largest number of rows that the model is learned from. If there are more
         rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,
-        and all rows are judged. "auto" is 10,000; a Gaussian kernel of up to three features takes
-        all rows of an array, or 131,072 rows if they do not fit into memory. None is all rows.
+        and all rows get labels or scores. "auto" is 10,000; a Gaussian kernel of up to three
+        features takes all rows of an array, or 131,072 rows if they do not fit into memory. None is
+        all rows.
     max_iter : int, default=1000
         The largest number of iterations after each new cluster. The iterations need not converge:
         they can repeat a cycle, and then stop here.

@@ -24,6 +24,7 @@ from typicality.cluster.alpha_cut import AlphaCutClustering
 from typicality.cluster.fuzzy import EntropyCMeans
 from typicality.cluster.mixture import (
     MANY_COLUMNS,
+    MOST_COLUMNS,
     JoinedMixture,
     has_steps,
     spread_over_steps,
@@ -53,19 +54,20 @@ class AutoClustering(ClusterMixin, Estimator):
       with many columns, it needs fewer rows than density does;
     - *round groups* (:class:`EntropyCMeans`): 2 to 12 clusters, chosen by the silhouette.
 
-    With fewer than four columns, the result is that of density. If density finds one cluster, it is
-    that of a mixture of overlapping Gaussians, provided that it agrees with the best split by
-    density. With four or more columns, it is that of the mixture; if the mixture finds one cluster,
-    it is that of density. If they find only one cluster, the result is one cluster. ``at_least=2``
-    forces a split: with fewer than four columns that of a mixture if each group is a single
-    Gaussian, else the best split by density; with more columns round groups. If you know that there
-    are groups, ``at_least=2`` gives the best results on tables. `explanation_` states what was
-    chosen, and why.
+    With fewer than four columns, density is used first. If it finds one cluster, a mixture of
+    overlapping Gaussians is used, provided that it agrees with the best split by density. With four
+    or more columns, the mixture is used first, and density if the mixture finds one cluster. If
+    both find one cluster, the result is one cluster. No mixture is fitted to more than 500 columns.
 
-    The result does not depend on the order of the rows. A gap no wider than the step of a column,
-    as between ages in whole years, is no gap: if density finds clusters and a column has few
-    values, density is fitted again to rows that are spread over the steps of their columns, and
-    that result is taken if it has fewer clusters.
+    ``at_least=2`` forces a split. With fewer than four columns, this is a mixture if each group is
+    a single Gaussian, else the best split by density. With more columns, it is round groups. If you
+    know that there are groups, ``at_least=2`` gives the best results on tables. `explanation_`
+    states what was chosen, and why.
+
+    The result does not depend on the order of the rows. Gaps between whole numbers, such as ages,
+    do not separate clusters: if density finds clusters and a column has few values, density is
+    fitted again to values spread over the steps between them. This result is taken if it has fewer
+    clusters.
 
     Columns are used in their own units. So scale them first, for example with
     :class:`typicality.preprocessing.ColumnScaler`; only the mixture does not depend on units.
@@ -254,6 +256,7 @@ class AutoClustering(ClusterMixin, Estimator):
         if n_columns < MANY_COLUMNS:
             return self._try_density_first(methods)
         turns = [(_MIXTURE, 1), (_DENSITY, 1), (_ROUND, self.at_least)][: 2 + (self.at_least > 1)]
+        turns = turns[n_columns > MOST_COLUMNS :]
         tried: list[_Answer] = []
         for place, (name, at_least) in enumerate(turns):
             if not tried or not self._is_enough(tried[-1]):
@@ -293,6 +296,8 @@ class AutoClustering(ClusterMixin, Estimator):
         first, chosen = tried[0], tried[-1]
         found = counted(chosen.model.n_clusters_, "cluster")
         columns = "four columns or more" if first.name == _MIXTURE else "fewer than four columns"
+        if first.rows.shape[1] > MOST_COLUMNS:
+            columns = f"more than {MOST_COLUMNS} columns"
         if chosen.asked_for:
             why = f"{found} by {chosen.name}, because at_least={self.at_least} asks for a split"
         elif chosen.model.n_clusters_ < 2:

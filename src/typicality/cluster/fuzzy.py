@@ -100,8 +100,8 @@ class FuzzyCMeans(BatchClusterer):
         "auto" is then :math:`\delta^2 = f w`, where w is the median squared distance of these rows
         to their nearest prototypes. The factor f is 6, or with one or two features (14.6, 6.6) the
         ratio of the 99 % quantile and the median of a chi-squared distribution. Differs from
-        :cite:`dave1991`, where w is the mean over all pairs of a row and a prototype, and f is
-        chosen by the user; that mean measures the distances between clusters. See docs/theory.
+        :cite:`dave1991`, where w is the mean over all pairs of a row and a prototype, and the user
+        chooses f. That mean depends on the distances between clusters. See docs/theory.
     kernel : str, Kernel or callable, default="linear"
         The kernel. It defines the space in which the prototypes are means:
 
@@ -124,9 +124,9 @@ class FuzzyCMeans(BatchClusterer):
     covariance_type : {"spherical", "full"}, default="spherical"
         "full" gives each cluster a covariance :math:`F_k`, the weighted covariance of the rows, and
         measures distances by it: clusters are ellipsoids of equal volume :cite:`gustafson1979`. The
-        squared distance is then :math:`\det(F_k)^{1/d} (x_h - v_k)^\top F_k^{-1} (x_h - v_k)`. It
-        starts from the spherical clusters. Only with the linear kernel. Scale the features, and use
-        it if there are many more rows in each cluster than features. See docs/theory.
+        squared distance is then :math:`\det(F_k)^{1/d} (x_h - v_k)^\top F_k^{-1} (x_h - v_k)`. The
+        fit starts from the spherical clusters. Only with the linear kernel. Scale the features, and
+        use it if there are many more rows in each cluster than features. See docs/theory.
     shrinkage : float or "auto", default="auto"
         With "full" covariances, the share :math:`\gamma` of a round covariance, from 0 to 1
         :cite:`babuska2002`. "auto" is :math:`\gamma = (d + 1) / (d + 1 + n_k)`, where
@@ -135,9 +135,9 @@ class FuzzyCMeans(BatchClusterer):
     missing : {"error", "partial"}, default="error"
         What to do with missing values, NaN in X. "partial" compares a row and a prototype by the
         values that the row has :cite:`hathaway2001`: the squared distance is the sum over these
-        features, times the number of all features over theirs. In the means, a row counts by the
-        share of the values that it has. Scale the features. Every row needs at least one value.
-        Only with the linear kernel, and with spherical clusters.
+        features, times the ratio of the number of all features to theirs. In the means, the weight
+        of a row is the fraction of its values that are present. Scale the features. Every row needs
+        at least one value. Only with the linear kernel, and with spherical clusters.
     init : str, array-like or callable, default="k-means++"
         The initial prototypes. The names "k-means++", "max-min" and "random" choose them from
         the rows, or from a sample of more than 131,072 distinct rows. An array of shape
@@ -150,8 +150,9 @@ class FuzzyCMeans(BatchClusterer):
     max_samples : int, "auto" or None, default="auto"
         With a kernel: the largest number of rows that the model is learned from. If there are more
         rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,
-        and all rows are judged. "auto" is 10,000; a Gaussian kernel of up to three features takes
-        all rows of an array, or 131,072 rows if they do not fit into memory. None is all rows.
+        and all rows get labels or scores. "auto" is 10,000; a Gaussian kernel of up to three
+        features takes all rows of an array, or 131,072 rows if they do not fit into memory. None is
+        all rows.
     max_iter : int, default=1000
         The largest number of iterations of one run.
     tol : float, default=1e-5
@@ -418,9 +419,9 @@ class EntropyCMeans(BatchClusterer):
     missing : {"error", "partial"}, default="error"
         What to do with missing values, NaN in X. "partial" compares a row and a prototype by the
         values that the row has :cite:`hathaway2001`: the squared distance is the sum over these
-        features, times the number of all features over theirs. In the means, a row counts by the
-        share of the values that it has. Scale the features. Every row needs at least one value.
-        Only with the linear kernel, and with spherical clusters.
+        features, times the ratio of the number of all features to theirs. In the means, the weight
+        of a row is the fraction of its values that are present. Scale the features. Every row needs
+        at least one value. Only with the linear kernel, and with spherical clusters.
     init : str, array-like or callable, default="k-means++"
         The initial prototypes. The names "k-means++", "max-min", "random" and "annealing"
         choose them from the rows, or from a sample of more than 131,072 distinct rows. An array of
@@ -436,8 +437,9 @@ class EntropyCMeans(BatchClusterer):
     max_samples : int, "auto" or None, default="auto"
         With a kernel: the largest number of rows that the model is learned from. If there are more
         rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,
-        and all rows are judged. "auto" is 10,000; a Gaussian kernel of up to three features takes
-        all rows of an array, or 131,072 rows if they do not fit into memory. None is all rows.
+        and all rows get labels or scores. "auto" is 10,000; a Gaussian kernel of up to three
+        features takes all rows of an array, or 131,072 rows if they do not fit into memory. None is
+        all rows.
     max_iter : int, default=1000
         The largest number of iterations of one run.
     tol : float, default=1e-5

@@ -30,7 +30,7 @@ _ROWS_OF_A_RUN, _SHARE_OF_A_RUN = 1000, 0.875
 _FEWEST_RUNS, _MOST_RUNS = 2, 8
 _COLUMNS_OF_RUNS = 240  # of all runs together: wide tables get fewer runs
 _ROWS_OF_A_START = 300
-_MOST_COLUMNS, _MOST_COLUMNS_OF_FULL = 500, 100
+MOST_COLUMNS, _MOST_COLUMNS_OF_FULL = 500, 100  # with more, AutoClustering asks no mixture
 _MOST_DIRECTIONS = 3
 _STEPS = 20
 _ROWS_OF_A_PART = 5
@@ -54,11 +54,11 @@ class JoinedMixture(ClusterMixin, Estimator):
 
     .. math:: u_{hk} = \frac{\pi_k N(x_h; \mu_k, \Sigma_k)}{\sum_j \pi_j N(x_h; \mu_j, \Sigma_j)}.
 
-    With `n_clusters`, each cluster is one Gaussian. Else the number of clusters is found: mixtures
-    of up to 12 parts are fitted in two to eight runs, each to a part of the rows, and two parts
-    belong to one cluster if the density has no valley between them. So a cluster need not be
-    Gaussian. The partition that agrees best with those of all runs is the answer. It has no cluster
-    with less than 5 % of the rows.
+    With `n_clusters`, each cluster is one Gaussian. Else the number of clusters is found. Mixtures
+    of up to 12 parts are fitted in two to eight runs, each to some of the rows. Two parts belong to
+    one cluster if the density has no valley between them, so clusters of other shapes are found,
+    too. The partition that agrees best with those of all runs is the answer. It has no cluster with
+    less than 5 % of the rows.
 
     Columns are standardised, so their units do not matter. The values of a column are spread over
     the distance between neighbouring values, because a part on a single value would have an
@@ -71,8 +71,8 @@ class JoinedMixture(ClusterMixin, Estimator):
     Parameters
     ----------
     n_clusters : int or None, default=None
-        The number of clusters, if it is known. Then each cluster is one Gaussian. Of full, tied and
-        diagonal covariance matrices, and of two starts, those with the least BIC are chosen.
+        The number of clusters, if it is known. Then each cluster is one Gaussian. The smallest BIC
+        chooses among full, tied and diagonal covariance matrices, and two starts.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class JoinedMixture(ClusterMixin, Estimator):
         self.sums_ = (
             f"a Gaussian mixture was fitted to {counted(len(some), 'row')} from several starts."
             if self.n_clusters is not None
-            else f"one Gaussian: under {_FEWEST_ROWS} rows, or over {_MOST_COLUMNS} columns."
+            else f"one Gaussian: under {_FEWEST_ROWS} rows, or over {MOST_COLUMNS} columns."
             if not self.runs_
             else f"Gaussian mixtures of up to {_NUMBERS_OF_PARTS[-1][-1]} components were fitted "
             f"in {counted(len(self.runs_), 'run')}, each on a part of {counted(len(some), 'row')} "
@@ -416,7 +416,7 @@ def _choose(rows: Doubles) -> _Election:
     """
     n_rows, d = rows.shape
     one = GaussianParts(np.ones(1), np.zeros((1, d)), np.eye(d)[None], np.zeros(1, np.intp), 1)
-    if n_rows < _FEWEST_ROWS or d > _MOST_COLUMNS:
+    if n_rows < _FEWEST_ROWS or d > MOST_COLUMNS:
         return _Election(one, 1.0, [])
     steps = steps_of(rows)
     pursued = _least_kurtosis(spread_over_steps(rows, steps))

@@ -256,8 +256,8 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
     compared with the data. `sums_` states the method that was used.
 
     Implements :cite:`filippone2010`, table I, eq. (26)-(28); :cite:`filippone2007`, section 4.
-    Differs from the papers: distances stay accurate for wide kernels, the iterations stop by the
-    change of weights, and the threshold comes from leave-one-out scores.
+    Differs from the papers: distances stay accurate for wide kernels, the iterations stop when the
+    mean hardly moves, and the threshold comes from leave-one-out scores.
 
     Parameters
     ----------
@@ -310,8 +310,9 @@ class OneClusterPCM(OutlierMixin, DensityEstimator):
     max_samples : int, "auto" or None, default="auto"
         With a kernel: the largest number of rows that the model is learned from. If there are more
         rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,
-        and all rows are judged. "auto" is 10,000; a Gaussian kernel of up to three features takes
-        all rows of an array, or 131,072 rows if they do not fit into memory. None is all rows.
+        and all rows get labels or scores. "auto" is 10,000; a Gaussian kernel of up to three
+        features takes all rows of an array, or 131,072 rows if they do not fit into memory. None is
+        all rows.
     max_iter : int, default=1000
         The largest number of iterations.
     tol : float, default=1e-5

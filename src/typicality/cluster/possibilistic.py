@@ -118,8 +118,8 @@ class PossibilisticCMeans(BatchClusterer):
         often merge, especially in many dimensions. With "auto", all clusters have the same spread,
         the mean over all clusters, and the factor is the largest of 1, 1/2, 1/4, ..., 1/4096 for
         which no two prototypes find the same cluster. In many dimensions or with clusters that
-        overlap, it is small. Then typicalities are small, too, and order the rows of a cluster, but
-        say little about single rows. Original to typicality, see docs/theory.
+        overlap, it is small. Then typicalities are small, too. Their order within a cluster is
+        meaningful, but their size is not. Original to typicality, see docs/theory.
     objective : {"1996", "1993", "2005"}, default="1996"
         Which of the objectives above is minimised.
     fuzzy_weight : float, default=1.0
@@ -132,10 +132,11 @@ class PossibilisticCMeans(BatchClusterer):
     covariance_type : {"spherical", "full"}, default="spherical"
         "full" gives each cluster a covariance :math:`F_k`, the weighted covariance of the rows, and
         measures distances by it: clusters are ellipsoids of equal volume :cite:`gustafson1979`. The
-        squared distance is then :math:`\det(F_k)^{1/d} (x_h - v_k)^\top F_k^{-1} (x_h - v_k)`. It
-        starts from the spherical clusters, and the possibilistic iterations keep the covariances of
-        the preliminary fuzzy partition. Only with the linear kernel. Scale the features, and use
-        it if there are many more rows in each cluster than features. See docs/theory.
+        squared distance is then :math:`\det(F_k)^{1/d} (x_h - v_k)^\top F_k^{-1} (x_h - v_k)`. The
+        fit starts from the spherical clusters, and the possibilistic iterations keep the
+        covariances of the preliminary fuzzy partition. Only with the linear kernel. Scale the
+        features, and use it if there are many more rows in each cluster than features. See
+        docs/theory.
     shrinkage : float or "auto", default="auto"
         With "full" covariances, the share :math:`\gamma` of a round covariance, from 0 to 1
         :cite:`babuska2002`. "auto" is :math:`\gamma = (d + 1) / (d + 1 + n_k)`, where
@@ -144,9 +145,9 @@ class PossibilisticCMeans(BatchClusterer):
     missing : {"error", "partial"}, default="error"
         What to do with missing values, NaN in X. "partial" compares a row and a prototype by the
         values that the row has :cite:`hathaway2001`: the squared distance is the sum over these
-        features, times the number of all features over theirs. In the means, a row counts by the
-        share of the values that it has. Scale the features. Every row needs at least one value.
-        Only with the linear kernel, and with spherical clusters.
+        features, times the ratio of the number of all features to theirs. In the means, the weight
+        of a row is the fraction of its values that are present. Scale the features. Every row needs
+        at least one value. Only with the linear kernel, and with spherical clusters.
     init : str, array-like or callable, default="k-means++"
         The initial prototypes. The names "k-means++", "max-min" and "random" choose them from
         the rows, or from a sample of more than 131,072 distinct rows. An array of shape
@@ -160,8 +161,9 @@ class PossibilisticCMeans(BatchClusterer):
     max_samples : int, "auto" or None, default="auto"
         With a kernel: the largest number of rows that the model is learned from. If there are more
         rows, it is learned from a sample of the distinct rows, chosen by a hash of their content,
-        and all rows are judged. "auto" is 10,000; a Gaussian kernel of up to three features takes
-        all rows of an array, or 131,072 rows if they do not fit into memory. None is all rows.
+        and all rows get labels or scores. "auto" is 10,000; a Gaussian kernel of up to three
+        features takes all rows of an array, or 131,072 rows if they do not fit into memory. None is
+        all rows.
     max_iter : int, default=1000
         The largest number of iterations of one run, for the preliminary fuzzy c-means and for the
         possibilistic iterations.

@@ -53,7 +53,7 @@ _ROUNDING = 1e-9  # of the score
 _NEIGHBOURS_OF_A_SUM = 1.5
 
 # Rows that are dense enough to belong to a cluster, in logarithms of its median density.
-_QUARTER, _FIFTEENTH = math.log(4.0), math.log(15.0)
+_TWICE, _THIRD, _FIFTEENTH = math.log(2.0), math.log(3.0), math.log(15.0)
 _DENSE = 0.9
 _ABOVE_ROUNDING = 1.0 + 1e-9
 
@@ -409,9 +409,10 @@ def cut_at_choice(partition: Partition, levels: AlphaTree) -> Cut:
     """The clusters of a partition as a cut of its tree, with a level for each.
 
     A row belongs to its cluster if it is dense enough: above a fifteenth of the median density
-    of the cluster, and above the density where the cluster meets another, unless that is above a
-    quarter of the median: clusters that overlap meet there, not background. In more than two
-    dimensions densities vary more: logarithms of these shares grow with the root of the dimension.
+    of the cluster, and above a third of it or the density where the cluster meets another. The
+    third does not count where two clusters overlap. There, fewer rows are below it than between it
+    and its double; in a Gaussian in the plane they are as many. In more than two dimensions
+    densities vary more: logarithms of these shares grow with the root of the dimension.
     """
     tree, dimension = partition.tree, partition.tree.dimension
     filled = number_clusters(partition.labels.astype(np.int32), levels.weight, 0)
@@ -426,7 +427,12 @@ def cut_at_choice(partition: Partition, levels: AlphaTree) -> Cut:
     median = np.array([np.median(density[filled == k]) for k in range(len(alpha))])
     spread = math.sqrt(max(dimension, 2.0) / 2.0)
     borders = _log_density_at_borders(tree, filled, density)
-    floor = np.where(borders < median - spread * _QUARTER, borders, -np.inf)
+    third = median - spread * _THIRD
+    above = (density - third[filled]) / spread
+    n_below = np.bincount(filled[above < 0], minlength=len(alpha))
+    n_above = np.bincount(filled[(above >= 0) & (above < _TWICE)], minlength=len(alpha))
+    background = (borders < third) | (n_below >= n_above)
+    floor = np.where(background, np.minimum(borders, third), -np.inf)
     floor = np.maximum(floor, median - spread * _FIFTEENTH)
     reach = np.exp(-floor / dimension) * _ABOVE_ROUNDING
     return Cut(labels, alpha, filled, reach)
