@@ -9,6 +9,7 @@ from typing import Any
 from typicality.exceptions import ModelFileError
 
 MODEL, RECORD = "model", "run.json"
+MODEL_FILES = ("model.json", "model.skops")  # what the folder of a model holds
 RECORD_FORMAT = 2
 _LARGEST = 2**26  # bytes
 

@@ -30,6 +30,7 @@ import typicality
 from typicality import kernels, membership
 from typicality._estimators import ESTIMATORS
 from typicality._files import atomic_folder
+from typicality._record import MODEL_FILES
 from typicality._tensors import array_of
 from typicality._typing import Index
 from typicality._words import enumerated
@@ -37,9 +38,7 @@ from typicality.exceptions import ModelFileError
 from typicality.rows import is_dask
 from typicality.sums import has_compiled_sums
 
-__all__ = ["MODEL_FILES", "load", "save", "trusted_types"]
-
-MODEL_FILES = ("model.json", "model.skops")  # what the folder of a model holds
+__all__ = ["load", "save", "trusted_types"]
 
 _FORMAT = "typicality model"
 _VERSION = 5

@@ -28,6 +28,7 @@ from sklearn.preprocessing import (
 from instances import EVERY
 from typicality import AlphaCutClustering, AutoClustering, FuzzyCMeans, OneClusterPCM, load, save
 from typicality import trusted_types as trusted
+from typicality._record import MODEL_FILES
 from typicality.exceptions import ModelFileError
 from typicality.kernels import (
     Cauchy,
@@ -39,7 +40,6 @@ from typicality.kernels import (
     Mixed,
     Polynomial,
 )
-from typicality.model import MODEL_FILES
 from typicality.preprocessing import ColumnScaler, MixedColumns, PlaceScaler
 from ways import WAYS, summed_by
 

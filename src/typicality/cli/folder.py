@@ -15,7 +15,7 @@ import numpy as np
 
 from typicality import __version__
 from typicality._files import atomic_folder
-from typicality._record import MODEL, RECORD, RECORD_FORMAT, read_json
+from typicality._record import MODEL, MODEL_FILES, RECORD, RECORD_FORMAT, read_json
 from typicality._words import shown_path
 from typicality.cli.console import Terminal
 from typicality.cli.errors import UnusableError, note_written
@@ -59,8 +59,6 @@ def new_folder(path: Path, *, force: bool) -> Iterator[Path]:
 
 def _is_ours(folder: Path) -> bool:
     """Whether a record in a folder says that typicality wrote it, and nothing else is in it."""
-    from typicality.model import MODEL_FILES
-
     others = {path.name for path in folder.iterdir()} - _WRITTEN
     if (folder / MODEL).is_dir():
         inside = {path.name for path in (folder / MODEL).iterdir()} - {*MODEL_FILES}
@@ -99,8 +97,6 @@ def opened_run(
     path = Path(folder)
     with terminal.doing(f"Loading {folder}"):
         if not (path / RECORD).is_file():
-            from typicality.model import MODEL_FILES
-
             holds = "holds no run" if path.exists() else "does not exist"
             if all((path / name).is_file() for name in MODEL_FILES):
                 holds = "holds only a saved model, not a run"
