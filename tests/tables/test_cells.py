@@ -3,6 +3,7 @@
 import csv
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -10,7 +11,12 @@ from hypothesis import strategies as st
 from reference import cells as reference
 from typicality import tables
 from typicality.tables import MISSING, open_table
-from typicality.tables.cells import decimal_mark, is_mostly_digits, unmarked
+from typicality.tables.cells import (
+    decimal_mark,
+    is_mostly_digits,
+    unmarked,
+    with_decimal_points,
+)
 
 CELLS = [
     *sorted(MISSING),
@@ -97,3 +103,35 @@ def test_words_for_missing_are_documented():
 )
 def test_cells_of_digits_are_told_from_words_and_dates(cell, expected):
     assert is_mostly_digits(cell) == expected
+
+
+@pytest.mark.parametrize(
+    ("decimal", "cells", "expected"),
+    [
+        (
+            ",",
+            [
+                "1.234,50",
+                "-3.504",
+                "18,0",
+                " +7 ",
+                "1,5e-3",
+                ",5",
+                "12345",
+                "-",
+                ".",
+                "NA",
+                "",
+                None,
+            ],
+            ["1234.50", "-3504", "18.0", "+7", "1.5e-3", ".5", "12345", "-", ".", "NA", "", None],
+        ),
+        (
+            ".",
+            ["1,234.50", "- 3'504", "1\u00a0000\u202f000", "18.0", "?", " "],
+            ["1234.50", "-3504", "1000000", "18.0", "?", " "],
+        ),
+    ],
+)
+def test_numbers_get_decimal_points(decimal, cells, expected):
+    assert with_decimal_points(pa.array(cells, pa.string()), decimal).to_pylist() == expected

@@ -34,7 +34,7 @@ class TotalCell(NamedTuple):
         """What may be wrong with the row, and what to do, where it is used like the others."""
         seen = (
             f"The last row, {self.place}, has {shown(self.text)} in a cell, but its numbers are "
-            "not known to be the totals of the rows above. It is used like any other row."
+            "not known to be the totals of the rows above. It is treated like any other row."
         )
         return seen, "If it is a total, delete it from the file."
 
