@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from instances import CUTTERS
 from typicality import AlphaCutClustering, OneClusterPCM
+from typicality.datasets import make_discs_banana_ring
 from typicality.exceptions import (
     ClusteringWarning,
     DegenerateSpreadWarning,
@@ -270,6 +271,13 @@ def test_rows_of_clusters_that_overlap_are_no_noise_but_rows_of_background_are()
     background = rng.uniform([-8, -8], [17, 8], (150, 2))
     noise = AlphaCutClustering().fit(np.vstack([pair, background])).labels_[800:] < 0
     assert noise.mean() > 0.5
+
+
+def test_background_as_dense_as_the_borders_of_clusters_is_in_no_cluster():
+    X, truth = make_discs_banana_ring(random_state=0)
+    outside = AlphaCutClustering().fit(X).labels_ < 0
+    assert not outside[truth >= 0].any()
+    assert np.count_nonzero(outside[truth < 0]) >= 8
 
 
 @pytest.mark.parametrize("assign", ["core", "typical", "all"])

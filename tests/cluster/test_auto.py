@@ -237,7 +237,7 @@ def test_a_column_with_one_other_value_hides_no_clusters():
     """Spread over its step, it would be noise that drowns columns of small numbers."""
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 2, 500)
-    small = np.round(rng.normal(size=(500, 2)) + 9 * truth[:, None], 1) / 100
+    small = np.round(rng.normal(size=(500, 2)) + 9 * truth[:, None], 1) / 1e6
     X = np.column_stack([small, np.arange(500) == 7])
     found = AutoClustering().fit(X)
     assert found.n_clusters_ == 2
