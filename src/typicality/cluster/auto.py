@@ -80,7 +80,7 @@ class AutoClustering(ClusterMixin, Estimator):
         The smallest number of clusters. 2 forces a split if the data show only one cluster.
     random_state : int, RandomState or None, default=None
         The seed or generator for the samples and initial values of round groups. None is the seed
-        0. The other methods use no random numbers.
+        0. The results of the other methods do not depend on it.
 
     Attributes
     ----------
