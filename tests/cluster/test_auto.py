@@ -278,6 +278,14 @@ def test_agreement_of_density_is_that_of_fits_to_two_halves():
     assert 0.0 < split.agreement_ < 0.7
 
 
+@pytest.mark.parametrize("n_rows", [22, 23])
+def test_agreement_is_none_where_a_half_has_fewer_rows_than_round_groups(n_rows):
+    rows = np.random.default_rng(0).normal(size=(n_rows, 5))
+    found = AutoClustering(at_least=12).fit(rows)
+    assert isinstance(found.estimator_, EntropyCMeans)
+    assert found.agreement_ is None
+
+
 # ---- the contract of an estimator ----------------------------------------------------------------
 
 

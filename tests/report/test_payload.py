@@ -328,6 +328,17 @@ def test_evidence_is_never_rounded_to_the_other_side(evidence, n_clusters, words
     assert how_sure(model, view(model, rows), table).startswith(words)
 
 
+@pytest.mark.parametrize(("agreement", "count"), [(0.0, 0), (0.5, 1), (1.0, 2)])
+def test_of_one_cluster_the_halves_that_find_it_are_counted(agreement, count):
+    """Their share is no adjusted Rand index, whose 0 is chance."""
+    rows = np.random.default_rng(5).normal(size=(60, 3))
+    model = fitted(AutoClustering(), rows)
+    model.agreement_ = agreement
+    table = Explanation(view(model, rows), FeatureTable(["a", "b", "c"], rows, rows)).clusters
+    words = how_sure(model, view(model, rows), table)
+    assert words.endswith(f"; {count} of 2 fits to halves of the rows also find one cluster.")
+
+
 def test_false_discoveries_are_told_as_they_were_asked_for():
     rows = three_groups(np.random.default_rng(5))
     model = OneClusterPCM(novelty=True).fit(rows)

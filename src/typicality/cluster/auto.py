@@ -80,7 +80,7 @@ class AutoClustering(ClusterMixin, Estimator):
         The smallest number of clusters. 2 forces a split if the data show only one cluster.
     random_state : int, RandomState or None, default=None
         The seed or generator for the samples and initial values of round groups. None is the seed
-        0. The other methods use no random numbers.
+        0. The results of the other methods do not depend on it.
 
     Attributes
     ----------
@@ -98,7 +98,8 @@ class AutoClustering(ClusterMixin, Estimator):
         How stable the result is, at most 1: the mean adjusted Rand index between the result and
         those for parts of the rows. For a mixture, these are its runs; for the other methods, fits
         to two halves of the rows, with at most 2,000 rows each. For one cluster, it is the share of
-        halves with one cluster. None with fewer than 20 rows.
+        halves with one cluster. None with fewer than 20 rows, or with fewer rows in a half than
+        round groups.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
@@ -354,9 +355,10 @@ class _Methods:
         if answer.name == _MIXTURE:
             agreement: float = model.agreement_
             return agreement
-        if len(self._rows) < _FEWEST_OF_HALVES:
-            return None
         some = np.random.RandomState(0).permutation(self._order)[: 2 * _MOST_ROWS]
+        round_groups = model.n_clusters if answer.name == _ROUND else 0
+        if len(some) < max(_FEWEST_OF_HALVES, 2 * round_groups):
+            return None
         rows, labels, indices = answer.rows[some], model.labels_[some], []
         for first in (0, 1):
             with part(first / 2, (first + 1) / 2), warnings.catch_warnings():

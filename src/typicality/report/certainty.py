@@ -30,7 +30,11 @@ def how_sure(model: Any, found: FittedView, clusters: ClusterTable) -> str:
         return f"Runs on parts of the rows {_agree_on_answer(agreement)}."
     halves = ""
     if model is not method and agreement is not None:
-        halves = f"fits to two halves of the rows {_agree_on_answer(agreement)}"
+        halves = (
+            f"{round(2 * agreement)} of 2 fits to halves of the rows also find one cluster"
+            if model.n_clusters_ == 1
+            else f"fits to two halves of the rows {_agree_on_answer(agreement)}"
+        )
     if getattr(method, "evidence_", None) is not None:
         return _of_evidence(method, halves)
     if model is not method:
