@@ -40,6 +40,11 @@ def test_start_chooses_distinct_rows_of_positive_weight(rng, name):
     assert {tuple(p) for p in points} <= {tuple(x) for x in X[5:]}
 
 
+def test_max_min_takes_the_row_farthest_from_the_mean_then_from_all_before():
+    points = start("max-min", np.array([[0.0], [1.0], [2.0], [10.0]]), n_clusters=3)
+    assert points.ravel().tolist() == [10.0, 0.0, 2.0]
+
+
 def test_random_rows_follow_the_weights():
     X = np.arange(3.0)[:, None]
     weight = np.array([1.0, 8.0, 1.0])
