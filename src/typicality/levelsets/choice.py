@@ -431,7 +431,7 @@ def cut_at_choice(partition: Partition, levels: AlphaTree) -> Cut:
     above = (density - third[filled]) / spread
     n_below = np.bincount(filled[above < 0], minlength=len(alpha))
     n_above = np.bincount(filled[(above >= 0) & (above < _TWICE)], minlength=len(alpha))
-    background = (borders < third) | (n_below >= n_above)
+    background = (borders < third) | (n_below >= np.maximum(n_above, 1))
     floor = np.where(background, np.minimum(borders, third), -np.inf)
     floor = np.maximum(floor, median - spread * _FIFTEENTH)
     reach = np.exp(-floor / dimension) * _ABOVE_ROUNDING
