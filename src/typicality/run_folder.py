@@ -34,6 +34,7 @@ __all__ = ["Run"]
 
 _MOST_PERMUTED = 2**22  # rows: a sample of more is drawn without a number for each
 _MOSTLY = 0.5  # of the values of a row are filled in: it is no example of anything
+_UNLIKE = 4.0  # robust standard deviations from the median of the rows of the fit
 _FAR = 1e100  # spreads from the centre: beyond, squared distances may overflow
 ALL = slice(None)  # rows: all of them are those of the fit
 
@@ -268,6 +269,18 @@ class Run:
         if found.kind == "detector":
             columns["why"] = self._reasons(rows, scaled, found, holds_fit=fitted is not None)
         return Judged(rows, scaled, found, columns)
+
+    def count_far(self, judged: Judged) -> Places:
+        """How many numbers of each column are far from the median of the rows of the fit.
+
+        Far is more than four of its robust standard deviations; with other scales nothing is far.
+        """
+        numbers = getattr(self._scaler, "scaler_", self._scaler)
+        n_rows, n_columns = judged.rows.X.shape
+        robust = getattr(numbers, "scale", None) == "robust"  # None where all are categories
+        if not robust or hasattr(self._scaler, "axes_"):
+            return np.zeros(n_columns, np.intp)
+        return np.count_nonzero(np.abs(judged.scaled[:n_rows, :n_columns]) > _UNLIKE, axis=0)
 
     def places_of_fit(self, n_rows: int, fingerprint: str | None) -> Places | slice | None:
         """Which rows of a file the model was fitted on: all, a sample, or none of them.

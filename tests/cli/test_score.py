@@ -46,6 +46,17 @@ def test_columns_are_taken_by_name(run, clustered, tmp_path, read_csv):
     assert [row["x"] for row in rows] == ["a", "b", "c"]
 
 
+@pytest.mark.usefixtures("small_blocks")
+def test_a_column_in_another_unit_is_named(run, clustered, groups, tmp_path):
+    rows = pd.read_csv(groups)
+    same = run("score", clustered[1], groups, "-o", tmp_path / "same.csv")
+    assert "far from" not in same.stderr
+    rows.assign(width=rows["width"] * 1000).to_csv(tmp_path / "new.csv", index=False)
+    other = run("score", clustered[1], tmp_path / "new.csv", "-o", tmp_path / "scored.csv")
+    assert "66 of 66 values of width are far from those" in other.stderr
+    assert "height" not in other.stderr
+
+
 def test_missing_values_follow_the_run(run, gaps, clustered, tmp_path):
     done = run("score", clustered[1], gaps, "--missing", "error")
     assert done.exit_code == 3

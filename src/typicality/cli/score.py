@@ -78,10 +78,11 @@ def score(options: Options, model: str) -> None:
             terminal.warn([str(each.message) for each in caught])
         with terminal.doing(f"Scoring {table.name}", 1.0) as tell:
             last: Any = None
+            n_far: Any = 0
 
             def follow(judged: "Judged", n_rows: int) -> None:
-                nonlocal last
-                last = judged.rows.block
+                nonlocal last, n_far
+                last, n_far = judged.rows.block, n_far + run.count_far(judged)
                 tell(table.fraction_read, f"Scored {counted(n_rows, 'row')} of {table.name}")
 
             how = {"safe": options.safe_csv, "force": options.force}
@@ -89,6 +90,8 @@ def score(options: Options, model: str) -> None:
             tally = write_rows(table, judge, output, run.signs, follow, **how)
     total = find_total(last)
     terminal.warn([] if total is None else [" ".join(total.doubt)])
+    far = zip(run.numeric_names, n_far, strict=True) if tally.n_rows else []
+    terminal.warn([_unlike(name, n, tally.n_rows) for name, n in far if 2 * n > tally.n_rows])
     if output == "-":
         return
     note_written(output)
@@ -100,6 +103,14 @@ def score(options: Options, model: str) -> None:
     marks = [WITH_POINTS] if table.decimal == "," else []
     terminal.say(" ".join([_summary(tally, run), *assumptions(table.assumed), *marks]))
     terminal.say_path("Written: ", output)
+
+
+def _unlike(name: str, n_far: int, n_rows: int) -> str:
+    """A warning about a column with most values far from those of the fit."""
+    return (
+        f"{n_far:,} of {counted(n_rows, 'value')} of {name} are far from those that the model was "
+        "fitted to, so the results of these rows mean little. Check the unit of the column."
+    )
 
 
 def _summary(tally: "Tally", run: "Run") -> str:
