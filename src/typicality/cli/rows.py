@@ -289,7 +289,7 @@ def read_columns(table: TableFile, options: Options, *, hold: bool = True) -> Nu
         )
     except TableError as error:
         if error.remedy is not None and error.remedy.parameter == "categorical":
-            # An error if the remedy is none: the text may have too many values.
+            # This raises the better error if --categorical auto would not help: too many values.
             read_columns(table, replace(options, categorical=("auto",)), hold=hold)
         raise
     numeric = _without_unfit_categories(numeric, options)

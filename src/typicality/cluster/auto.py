@@ -359,17 +359,14 @@ class _Methods:
         round_groups = model.n_clusters if answer.name == _ROUND else 0
         if len(some) < max(_FEWEST_OF_HALVES, 2 * round_groups):
             return None
-        rows, labels, indices = answer.rows[some], model.labels_[some], []
+        rows, labels, halves = answer.rows[some], model.labels_[some], []
         for first in (0, 1):
             with part(first / 2, (first + 1) / 2), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # those of the fit to all rows are told
-                half = clone(model).fit(rows[first::2])
-            one = model.n_clusters_ == 1
-            index = (
-                half.n_clusters_ == 1 if one else adjusted_rand_score(labels, half.predict(rows))
-            )
-            indices.append(index)
-        return float(np.mean(indices))
+                warnings.simplefilter("ignore")  # the user sees those of the fit to all rows
+                halves.append(clone(model).fit(rows[first::2]))
+        if model.n_clusters_ == 1:
+            return float(np.mean([half.n_clusters_ == 1 for half in halves]))
+        return float(np.mean([adjusted_rand_score(labels, half.predict(rows)) for half in halves]))
 
     def _fitted(self, name: str, at_least: int, rows: Floats) -> _Answer:
         with warnings.catch_warnings(record=True) as caught:
